@@ -100,9 +100,9 @@ impl RunClocks {
         } else {
             remove_observed_steps(run, &mut domains, &domain_of);
             let without_steps = |domain: usize, ticks: u64| domains[domain].observed_steps.without_steps(ticks);
-            let SyncSamples { bursts, errors, absent, .. } =
+            let SyncSamples { bursts, errors, samples_of_absent, .. } =
                 samples::collect(run, &domain_of, &domains, without_steps, USUAL_WANDER);
-            domains.iter_mut().zip(absent).for_each(|(domain, absent)| domain.absent_samples = absent);
+            domains.iter_mut().zip(samples_of_absent).for_each(|(domain, absent)| domain.absent_samples = absent);
             data_errors.extend(errors);
             data_errors.extend(apply_bursts(&mut domains, &bursts, &readings));
             domains.iter_mut().for_each(ClockDomain::set_steps);
@@ -118,19 +118,19 @@ impl RunClocks {
     /// # Errors
     /// If the temporary file of the log cannot be read.
     pub(crate) fn split(&mut self, run: &OpenRun, log: &LinkLog, processes: &[usize]) -> io::Result<u64> {
-        let mut within = vec![LinkCounts::default(); self.domains.len()];
+        let mut counts_in_domains = vec![LinkCounts::default(); self.domains.len()];
         let mut all_reversed = 0;
         log.pairs(|start, finish| {
             let reversed = u64::from(finish.timestamp < start.timestamp);
             all_reversed += reversed;
             let (from, to) = (processes[start.stream as usize], processes[finish.stream as usize]);
             if from != to && self.domain_of[from] == self.domain_of[to] {
-                let counts = &mut within[self.domain_of[from]];
+                let counts = &mut counts_in_domains[self.domain_of[from]];
                 counts.links += 1;
                 counts.reversed += reversed;
             }
         })?;
-        for (domain, counts) in within.into_iter().enumerate() {
+        for (domain, counts) in counts_in_domains.into_iter().enumerate() {
             if counts.reversed <= MIN_REVERSED.max(counts.links / 1000) {
                 continue;
             }
@@ -207,10 +207,11 @@ impl RunClocks {
         for step in &mut domain.clock_steps {
             step.timestamp = corrected(step.timestamp);
         }
-        let from_messages = |step: &CorrectionPoint| TimelineStep { timestamp: corrected(step.raw), size: -step.added };
+        let from_messages =
+            |step: &CorrectionPoint| TimelineStep { timestamp: corrected(step.raw), size: -step.correction };
         domain.clock_steps.extend(steps.iter().map(from_messages));
         domain.clock_steps.sort_unstable();
-        let backward = steps.iter().filter(|step| step.added > 0);
+        let backward = steps.iter().filter(|step| step.correction > 0);
         domain.leaps = backward.filter_map(|step| leap(corrected, step.raw)).collect();
     }
 
@@ -361,7 +362,7 @@ fn apply_bursts(
     readings: &[Option<RealTimeReading>],
 ) -> Vec<TraceDiagnostic> {
     let fit = samples::burst_offsets::fit(domains, bursts);
-    let wrong = clock_diagnostics::wrong_samples(&fit, domains);
+    let wrong_samples = clock_diagnostics::wrong_samples(&fit, domains);
     let tick = domains.iter().map(|domain| domain.resolution_nanos).fold(0.0, f64::max);
     let (reference, others) = domains.split_at_mut(1);
     let reference = &reference[0];
@@ -385,7 +386,7 @@ fn apply_bursts(
             domain.drift_shows = (last.offset - first.offset).abs() > OF_TICKS * tick;
         }
     }
-    wrong
+    wrong_samples
 }
 
 /// Relates a domain to the reference by readings of the real-time clock in both.

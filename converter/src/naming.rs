@@ -89,7 +89,7 @@ impl StreamInRun {
     /// The others are `worker 1`, `worker 2` and so on, in order of creation.
     #[must_use]
     pub fn thread_name(&self) -> String {
-        match self.thread.unnamed {
+        match self.thread.default_name {
             _ if !self.name.is_empty() => self.name.clone(),
             ThreadName::Tid => format!("thread {}", self.shown_tid()),
             ThreadName::Main => "main".to_owned(),

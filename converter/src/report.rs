@@ -42,25 +42,25 @@ const LISTED_PER_KIND: usize = 8;
 pub fn loss_diagnostics(losses: &[Loss]) -> Vec<TraceDiagnostic> {
     struct LossesOfKind {
         kind: Discriminant<Loss>,
-        listed: Vec<TraceDiagnostic>,
+        diagnostics: Vec<TraceDiagnostic>,
         /// Number of losses that are not listed.
-        others: usize,
+        unlisted_count: usize,
     }
     let mut kinds: Vec<LossesOfKind> = Vec::new();
     for loss in losses {
         let kind = mem::discriminant(loss);
         let index = kinds.iter().position(|losses| losses.kind == kind).unwrap_or(kinds.len());
         if index == kinds.len() {
-            kinds.push(LossesOfKind { kind, listed: Vec::new(), others: 0 });
+            kinds.push(LossesOfKind { kind, diagnostics: Vec::new(), unlisted_count: 0 });
         }
-        let LossesOfKind { listed, others, .. } = &mut kinds[index];
-        if listed.len() < LISTED_PER_KIND {
-            listed.push(loss.diagnostic());
+        let LossesOfKind { diagnostics, unlisted_count, .. } = &mut kinds[index];
+        if diagnostics.len() < LISTED_PER_KIND {
+            diagnostics.push(loss.diagnostic());
         } else {
-            *others += 1;
+            *unlisted_count += 1;
         }
     }
-    let of_kind = |LossesOfKind { listed, others, .. }| {
+    let of_kind = |LossesOfKind { diagnostics: listed, unlisted_count: others, .. }| {
         let text = format!("… and {others} more of this kind: `tumit info --json` lists all of them");
         let rest = listed.first().filter(|_| others > 0).map(|first| TraceDiagnostic::error(first.kind, text));
         listed.into_iter().chain(rest)
@@ -73,7 +73,7 @@ impl Loss {
     #[must_use]
     pub fn diagnostic(&self) -> TraceDiagnostic {
         let (kind, file) = match self {
-            Self::Unreadable { why } => return why.clone(),
+            Self::Unreadable { reason } => return reason.clone(),
             Self::Copy { file, .. } => (DiagnosticKind::File, Some(file)),
             Self::MissingRanks { .. } => (DiagnosticKind::Loss, None),
             Self::Damage { file, .. }
@@ -187,7 +187,7 @@ impl ConversionReport {
     /// Errors of the clocks, the sync samples or the order of links, with their treatment.
     #[must_use]
     pub fn clock_errors(&self) -> Vec<TraceDiagnostic> {
-        let of_order = self.causality.map(|found| found.errors(&self.clocks)).unwrap_or_default();
+        let of_order = self.causality.map(|causality| causality.errors(&self.clocks)).unwrap_or_default();
         let beyond = (self.end == GlobalNanos::LAST).then_some({
             "the run lasts for more than 292 years, and later timestamps are moved to this limit: \
              the program gave a wrong rate for its clock, or its clock was stepped (`tumit info` \
@@ -262,7 +262,7 @@ mod tests {
         let losses: Vec<Loss> =
             (2..32).map(dropped).zip((2..10).map(not_ended).cycle()).flat_map(<[_; 2]>::from).collect();
         let diagnostics = loss_diagnostics(&losses);
-        assert!(diagnostics.iter().all(|found| found.is_error() && found.kind == DiagnosticKind::Loss));
+        assert!(diagnostics.iter().all(|diagnostic| diagnostic.is_error() && diagnostic.kind == DiagnosticKind::Loss));
         let texts = diagnostic_texts(&diagnostics);
         assert_eq!(texts.len(), 2 * (LISTED_PER_KIND + 1));
         assert_eq!(texts[0], "2.tmt: 2 records were dropped");

@@ -76,7 +76,7 @@ pub struct FileCopy {
     /// The file that is left out.
     pub copy: PathBuf,
     /// The file that is used instead.
-    pub used: PathBuf,
+    pub used_file: PathBuf,
 }
 
 /// An opened run: the tables of its files and the positions of their records. Records stay in the
@@ -234,13 +234,13 @@ impl OpenRun {
         let mut places: FxHashMap<[u8; 16], usize> = FxHashMap::default();
         for process in std::mem::take(&mut self.processes) {
             let same = if process.id == [0; 16] { None } else { places.get(&process.id).copied() };
-            let Some(other) = same.and_then(|at| processes.get_mut(at)) else {
+            let Some(other) = same.and_then(|index| processes.get_mut(index)) else {
                 places.insert(process.id, processes.len());
                 processes.push(process);
                 continue;
             };
             let out = if records(&process) > records(other) { std::mem::replace(other, process) } else { process };
-            self.copies.push(FileCopy { copy: out.path, used: other.path.clone() });
+            self.copies.push(FileCopy { copy: out.path, used_file: other.path.clone() });
         }
         self.processes = processes;
     }
@@ -248,7 +248,7 @@ impl OpenRun {
     /// Reports the number of truncated records, if there are any.
     #[must_use]
     pub fn truncation_diagnostic(&self) -> Option<TraceDiagnostic> {
-        let count = self.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.truncated));
+        let count = self.processes.iter().fold(0, |sum: u64, process| sum.saturating_add(process.truncated_records));
         truncation_diagnostic(count)
     }
 
@@ -260,9 +260,9 @@ impl OpenRun {
             return None;
         }
         let there: BTreeSet<u64> = self.processes.iter().filter_map(|process| process.rank).collect();
-        let missing = ranks.saturating_sub(there.range(..ranks).count() as u64);
-        let first = there.iter().zip(0..).find(|(rank, at)| *rank != at).map_or(there.len() as u64, |(_, at)| at);
-        (missing > 0).then_some(Loss::MissingRanks { first, missing, ranks })
+        let missing_count = ranks.saturating_sub(there.range(..ranks).count() as u64);
+        let first = there.iter().zip(0..).find(|(rank, index)| *rank != index).map_or(there.len() as u64, |(_, at)| at);
+        (missing_count > 0).then_some(Loss::MissingRanks { first, missing_count, ranks })
     }
 
     /// The process of the run that forked this one, or started it as another program. It is

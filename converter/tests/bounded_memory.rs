@@ -62,11 +62,11 @@ fn write_run(folder: &std::path::Path) {
         for stream in 0..STREAMS {
             let mut records = SyntheticRecords::default();
             let thread = stream.to_le_bytes();
-            for at in (block * 2500..(block + 1) * 2500).step_by(4) {
-                let ticks = 1_000_000 + at * 100 + u64::from(stream);
+            for time in (block * 2500..(block + 1) * 2500).step_by(4) {
+                let ticks = 1_000_000 + time * 100 + u64::from(stream);
                 // Stream s sends to stream s + 1.
-                let key = at * u64::from(STREAMS) + u64::from(stream);
-                let from = at * u64::from(STREAMS) + u64::from((stream + STREAMS - 1) % STREAMS);
+                let key = time * u64::from(STREAMS) + u64::from(stream);
+                let from = time * u64::from(STREAMS) + u64::from((stream + STREAMS - 1) % STREAMS);
                 records.record(0, ticks, &[&thread[..], &2u16.to_le_bytes(), b"ok"].concat());
                 records.record(2, ticks + 100, &[&thread[..], &key.to_le_bytes()].concat());
                 records.record(3, ticks + 200, &[&thread[..], &from.to_le_bytes()].concat());
@@ -122,11 +122,11 @@ fn write_run_of_requests(folder: &std::path::Path, requests: u64) {
     }
     for (block, first) in (0..requests).step_by(1000).enumerate() {
         let (mut asks, mut answers) = (SyntheticRecords::default(), SyntheticRecords::default());
-        for at in first..first + 1000 {
-            let key = at.to_le_bytes();
-            asks.record(6, 1_000_000 + at * 10, &[&0u32.to_le_bytes()[..], &key].concat());
-            if at % 100 != 99 {
-                answers.record(7, 1_000_005 + at * 10, &[&1u32.to_le_bytes()[..], &key].concat());
+        for time in first..first + 1000 {
+            let key = time.to_le_bytes();
+            asks.record(6, 1_000_000 + time * 10, &[&0u32.to_le_bytes()[..], &key].concat());
+            if time % 100 != 99 {
+                answers.record(7, 1_000_005 + time * 10, &[&1u32.to_le_bytes()[..], &key].concat());
             }
         }
         file.records(0, block as u64, &asks);
@@ -191,19 +191,19 @@ fn write_run_of_all_kinds(folder: &std::path::Path) {
         let thread = stream.to_le_bytes();
         for block in 0..3_u64 {
             let mut records = SyntheticRecords::default();
-            for at in block * 600..(block + 1) * 600 {
-                let ticks = 1_000_000 + at * 100 + u64::from(stream);
+            for time in block * 600..(block + 1) * 600 {
+                let ticks = 1_000_000 + time * 100 + u64::from(stream);
                 if stream < 3 {
-                    let text = vec![b'x'; if at % 97 == 0 { 20_000 } else { 3 }];
+                    let text = vec![b'x'; if time % 97 == 0 { 20_000 } else { 3 }];
                     let length = u16::try_from(text.len()).unwrap().to_le_bytes();
                     records.record(0, ticks, &[&thread[..], &length, &text].concat());
                     records.record(1, ticks + 50, &[&thread[..], &(ticks + 20).to_le_bytes()].concat());
                 } else {
-                    let key = (at * 8 + u64::from(stream)).to_le_bytes();
+                    let key = (time * 8 + u64::from(stream)).to_le_bytes();
                     records.record(2, ticks, &[&thread[..], &key].concat());
                     records.record(3, ticks + 50, &[&thread[..], &key].concat());
                 }
-                if at == 700 {
+                if time == 700 {
                     let dropped =
                         DroppedRecords { count: 3, bytes: 9, first_ticks: ticks, last_ticks: ticks + 50, cause: 1 };
                     records.record(ID_DROPPED - 1, ticks + 60, &dropped.encode());
@@ -304,13 +304,13 @@ fn the_result_does_not_depend_on_the_memory_for_blocks() {
     } else {
         let folder = tempfile::tempdir().unwrap();
         write_run_of_all_kinds(folder.path());
-        let of = |budget: &str| {
+        let rows_with = |budget: &str| {
             let text = in_a_process_with("the_result_does_not_depend_on_the_memory_for_blocks", folder.path(), budget);
             text.lines().filter(|line| line.starts_with("result")).map(str::to_owned).collect::<Vec<_>>()
         };
-        let whole = of("1024");
+        let whole = rows_with("1024");
         assert!(whole.len() == 2 && whole[0] == whole[1]);
-        assert_eq!(of("0"), whole, "all blocks in pieces");
+        assert_eq!(rows_with("0"), whole, "all blocks in pieces");
     }
 }
 

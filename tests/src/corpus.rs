@@ -134,7 +134,7 @@ impl CorpusCase {
     /// If it rejects a spec, or the folder cannot be written.
     pub fn generate(&self, backend: &dyn Backend, folder: &Path) -> Vec<String> {
         let mut options = CodegenOptions::default();
-        options.off.clone_from(&self.off);
+        options.removed_levels.clone_from(&self.off);
         let mut names = Vec::new();
         for spec in self.compile() {
             let GeneratedFiles(files) = backend

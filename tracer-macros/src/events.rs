@@ -85,7 +85,7 @@ pub(crate) fn expand(input: &EventsInput) -> syn::Result<TokenStream> {
     };
     let unknown = input.off.iter().find(|off| !spec.levels.iter().any(|level| **off == level.name));
     let mut options = CodegenOptions::default();
-    options.off = input.off.iter().map(ToString::to_string).collect();
+    options.removed_levels = input.off.iter().map(ToString::to_string).collect();
     options.module = input.module.as_ref().map(ToString::to_string);
     let visibility = match &input.visibility {
         Visibility::Inherited => quote!(pub(crate)),

@@ -31,7 +31,7 @@ pub(crate) fn check(files: &[ParsedFile], model: &mut SpecModel, diagnostics: &m
     model.spec.rule_texts = rule_assignment::texts(&rules, &lowered.rules_of_record, diagnostics);
     let lowered = lowered.actions;
     model.spec.end_rules = end_rules::lower(&rules, model, &mut usage, diagnostics);
-    usage.incomplete |= diagnostics.has_errors();
+    usage.has_error |= diagnostics.has_errors();
     usage.check(model, diagnostics);
     usage.check_collectives(model, diagnostics);
     label::check(model, &usage, diagnostics);
@@ -41,7 +41,7 @@ pub(crate) fn check(files: &[ParsedFile], model: &mut SpecModel, diagnostics: &m
     // Lines of Pajé text can name any entity type and value.
     let has_paje_text = placed.iter().any(paje_text::LocatedOutput::is_paje);
     unused_items::check(files, model, (&actions, has_paje_text), &usage, diagnostics);
-    if !has_paje_text && !usage.incomplete {
+    if !has_paje_text && !usage.has_error {
         unused_categories::check(files, model, (&actions, &lowered), diagnostics);
     }
     collision::check(model, diagnostics);

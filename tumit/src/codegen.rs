@@ -8,7 +8,7 @@
 //! let (spec, _) = tumit::compile_text("hello.tumit", text);
 //! let spec = spec.expect("the spec is correct");
 //! let mut options = CodegenOptions::default();
-//! options.off = vec!["DEBUG".to_owned()];
+//! options.removed_levels = vec!["DEBUG".to_owned()];
 //! let files = CBackend.generate(&spec, &options)?;
 //! assert_eq!(files.0[0].name, "hello_trace.h");
 //! # Ok::<(), tumit::codegen::UnsupportedFeature>(())

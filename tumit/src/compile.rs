@@ -41,12 +41,12 @@ pub fn compile_since(root: &str, loader: &mut dyn Loader, older: &Spec) -> (Opti
     compile_with(root, loader, Some(older))
 }
 
-fn compile_with(root: &str, loader: &mut dyn Loader, older: Option<&Spec>) -> (Option<Spec>, Diagnostics) {
+fn compile_with(root: &str, loader: &mut dyn Loader, older_spec: Option<&Spec>) -> (Option<Spec>, Diagnostics) {
     let mut diagnostics = Diagnostics::default();
     let files = load::load(root, loader, &mut diagnostics);
     let mut model = resolve::resolve(&files, &mut diagnostics);
     check::check(&files, &mut model, &mut diagnostics);
-    if let Some(older) = older.filter(|_| !diagnostics.has_errors()) {
+    if let Some(older) = older_spec.filter(|_| !diagnostics.has_errors()) {
         growth::check(older, &model, &model.spec.rules, &mut diagnostics);
     }
     diagnostics.sort();

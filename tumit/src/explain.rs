@@ -45,10 +45,10 @@ const OLDER: &str = "older.tumit";
 #[derive(Debug, Default)]
 struct ExplainPage<'a> {
     prose: String,
-    wrong: String,
-    right: String,
+    wrong_example: String,
+    right_example: String,
     /// The older spec of the comparison (`tumit check --since`).
-    older: Option<String>,
+    older_spec: Option<String>,
     /// Other files that both specs can use: name and text.
     files: Vec<(&'a str, String)>,
 }
@@ -76,9 +76,9 @@ impl<'a> ExplainPage<'a> {
 
     fn close(&mut self, block: Option<(&'a str, String)>) {
         match block {
-            Some(("wrong", text)) => self.wrong = text,
-            Some(("right", text)) => self.right = text,
-            Some(("older", text)) => self.older = Some(text),
+            Some(("wrong", text)) => self.wrong_example = text,
+            Some(("right", text)) => self.right_example = text,
+            Some(("older", text)) => self.older_spec = Some(text),
             Some((info, text)) => self.files.push((info.trim_start_matches("file").trim(), text)),
             None => {}
         }
@@ -86,13 +86,13 @@ impl<'a> ExplainPage<'a> {
 
     /// The older spec and the other files of the page.
     fn other_files(&self) -> impl Iterator<Item = (&str, &str)> {
-        let older = self.older.as_deref().map(|text| (OLDER, text));
+        let older = self.older_spec.as_deref().map(|text| (OLDER, text));
         older.into_iter().chain(self.files.iter().map(|(name, text)| (*name, text.as_str())))
     }
 
     fn compile(&self, text: &str) -> Diagnostics {
         let mut files = ExplainExample { root: text, files: &self.files };
-        match self.older.as_ref().and_then(|older| crate::compile_text(OLDER, older).0) {
+        match self.older_spec.as_ref().and_then(|older| crate::compile_text(OLDER, older).0) {
             Some(older) => crate::compile_since(ROOT, &mut files, &older).1,
             None => crate::compile(ROOT, &mut files).1,
         }
@@ -135,12 +135,12 @@ pub fn text(code: Code, color: bool) -> String {
     for (name, text) in page.other_files() {
         let _ = write!(out, "\n{bold}{name}:{end_style}\n\n{}", indent_text(text));
     }
-    if !page.wrong.is_empty() {
-        let report = page.compile(&page.wrong).render(color);
-        let _ = write!(out, "\n{bold}Wrong:{end_style}\n\n{}", indent_text(&page.wrong));
+    if !page.wrong_example.is_empty() {
+        let report = page.compile(&page.wrong_example).render(color);
+        let _ = write!(out, "\n{bold}Wrong:{end_style}\n\n{}", indent_text(&page.wrong_example));
         let _ = write!(out, "\n{bold}Output of the compiler:{end_style}\n\n{}", indent_text(without_count(&report)));
     }
-    let _ = write!(out, "\n{bold}Right:{end_style}\n\n{}", indent_text(&page.right));
+    let _ = write!(out, "\n{bold}Right:{end_style}\n\n{}", indent_text(&page.right_example));
     out
 }
 
@@ -155,11 +155,12 @@ pub fn markdown(code: Code) -> String {
     for (name, text) in page.other_files() {
         let _ = write!(out, "\n`{name}`:\n\n```tumit\n{text}```\n");
     }
-    if !page.wrong.is_empty() {
-        let report = page.compile(&page.wrong).render(false);
-        let _ = write!(out, "\nWrong:\n\n```tumit\n{}```\n\n```text\n{}```\n", page.wrong, without_count(&report));
+    if !page.wrong_example.is_empty() {
+        let report = page.compile(&page.wrong_example).render(false);
+        let _ =
+            write!(out, "\nWrong:\n\n```tumit\n{}```\n\n```text\n{}```\n", page.wrong_example, without_count(&report));
     }
-    let _ = write!(out, "\nRight:\n\n```tumit\n{}```\n", page.right);
+    let _ = write!(out, "\nRight:\n\n```tumit\n{}```\n", page.right_example);
     out
 }
 
@@ -206,14 +207,17 @@ mod tests {
                 faults.push(format!("{code} has no page: add src/explain/{code}.md and name it in explain.rs"));
                 continue;
             };
-            let wrong = page.compile(&page.wrong);
+            let wrong = page.compile(&page.wrong_example);
             if *code == Code::SpecTooLarge {
-                assert!(page.wrong.is_empty() && !page.prose.is_empty(), "8 MiB would be too much of an example");
+                assert!(
+                    page.wrong_example.is_empty() && !page.prose.is_empty(),
+                    "8 MiB would be too much of an example"
+                );
             } else if wrong.is_empty() || wrong.iter().any(|found| found.code != *code) {
                 faults.push(format!("{code}: the wrong example gives\n{}", wrong.render(false)));
             }
-            let right = page.compile(&page.right);
-            if page.right.is_empty() || !right.is_empty() {
+            let right = page.compile(&page.right_example);
+            if page.right_example.is_empty() || !right.is_empty() {
                 faults.push(format!("{code}: the right example gives\n{}", right.render(false)));
             }
         }

@@ -200,7 +200,7 @@ impl ExprScope<'_> {
         if !at_end {
             return Some(advice);
         }
-        let written = record.fields.get(index).map_or("TYPE", |text| text.written.as_str());
+        let written = record.fields.get(index).map_or("TYPE", |text| text.type_text.as_str());
         Some(format!(
             "{advice}, or record it at the end as well: `span {} {{ … }} end {{ {name}: {written} }}`",
             span.name

@@ -16,15 +16,15 @@ use crate::spec::{
 };
 
 /// Compares the new spec, which compiles without errors, with the older one.
-pub(crate) fn check(old: &Spec, model: &SpecModel, rules: &[Vec<Action>], diagnostics: &mut Diagnostics) {
+pub(crate) fn check(old_spec: &Spec, model: &SpecModel, rules: &[Vec<Action>], diagnostics: &mut Diagnostics) {
     let new = &model.spec;
-    let mut growth = GrowthCheck { old, model, raised: new.version > old.version, diagnostics };
+    let mut growth = GrowthCheck { old_spec, model, raised: new.version > old_spec.version, diagnostics };
     growth.version();
-    let absent = old.first_absent_end();
-    for record in old.records.iter().take(absent) {
+    let absent = old_spec.first_absent_end();
+    for record in old_spec.records.iter().take(absent) {
         growth.record(record, rules);
     }
-    for item in &old.enums {
+    for item in &old_spec.enums {
         let Some(index) = new.enums.iter().position(|new| new.name == item.name) else { continue };
         let remaining: BTreeSet<&str> = new.enums[index].values.iter().map(|value| value.name.as_str()).collect();
         for value in item.values.iter().filter(|value| !remaining.contains(value.name.as_str())) {
@@ -35,7 +35,7 @@ pub(crate) fn check(old: &Spec, model: &SpecModel, rules: &[Vec<Action>], diagno
 }
 
 struct GrowthCheck<'g> {
-    old: &'g Spec,
+    old_spec: &'g Spec,
     model: &'g SpecModel,
     /// Whether the new spec has a higher version. Incompatible changes are then intended.
     raised: bool,
@@ -44,7 +44,7 @@ struct GrowthCheck<'g> {
 
 impl GrowthCheck<'_> {
     fn version(&mut self) {
-        let (old, new) = (self.old.version, self.model.spec.version);
+        let (old, new) = (self.old_spec.version, self.model.spec.version);
         if new < old {
             let new_text = if new == 0 { "missing".to_owned() } else { new.to_string() };
             self.diagnostics.push(
@@ -58,21 +58,21 @@ impl GrowthCheck<'_> {
         }
     }
 
-    fn record(&mut self, old: &RecordDecl, rules: &[Vec<Action>]) {
-        let is_end = old.layout.kind == RecordKind::End;
-        let noun = if old.layout.kind == RecordKind::Event { "event" } else { "span" };
-        let Some(new) = self.model.events.get(&old.name).copied() else {
+    fn record(&mut self, old_record: &RecordDecl, rules: &[Vec<Action>]) {
+        let is_end = old_record.layout.kind == RecordKind::End;
+        let noun = if old_record.layout.kind == RecordKind::Event { "event" } else { "span" };
+        let Some(new) = self.model.events.get(&old_record.name).copied() else {
             // The begin of the span was already reported.
             if is_end {
                 return;
             }
-            let level = self.old.levels.get(old.level.index()).map_or("", |level| level.name.as_str());
+            let level = self.old_spec.levels.get(old_record.level.index()).map_or("", |level| level.name.as_str());
             let level = self.model.levels.get(level).and_then(|level| self.model.level_spans.get(level.index()));
             let (place, label) = match level {
                 Some(span) => (*span, "removed here"),
                 None => (self.model.version_span, "its level is also removed"),
             };
-            return self.report_removed(&format!("{noun} `{}`", old.name), place, label);
+            return self.report_removed(&format!("{noun} `{}`", old_record.name), place, label);
         };
         let (id, new_noun) = match new {
             EventRef::Event(id) => (id, "event"),
@@ -85,46 +85,50 @@ impl GrowthCheck<'_> {
         }
         if noun != new_noun {
             return self.report_changed(
-                &format!("`{}` was {} and is {} now", old.name, with_article(noun), with_article(new_noun)),
+                &format!("`{}` was {} and is {} now", old_record.name, with_article(noun), with_article(new_noun)),
                 span,
             );
         }
         let record = &self.model.spec.records[id.index()];
-        for field in &old.layout.fields {
+        for field in &old_record.layout.fields {
             let Some(new) = record.layout.fields.iter().find(|new| new.name == field.name) else {
-                let subject =
-                    format!("parameter `{}` of {}`{}`", field.name, if is_end { "the end of " } else { "" }, old.name);
+                let subject = format!(
+                    "parameter `{}` of {}`{}`",
+                    field.name,
+                    if is_end { "the end of " } else { "" },
+                    old_record.name
+                );
                 self.report_removed(&subject, span, "removed here");
                 continue;
             };
-            let (before, after) = (class(field.ty, self.old), class(new.ty, &self.model.spec));
+            let (before, after) = (class(field.ty, self.old_spec), class(new.ty, &self.model.spec));
             if before != after {
                 self.report_changed(
-                    &format!("`{}` of `{}` was {before} and is {after} now", field.name, old.name),
+                    &format!("`{}` of `{}` was {before} and is {after} now", field.name, old_record.name),
                     span,
                 );
             }
         }
-        self.report_added(old, id, span, rules);
-        self.no_longer_used(old, id, span, rules);
+        self.report_added(old_record, id, span, rules);
+        self.no_longer_used(old_record, id, span, rules);
     }
 
     /// Reports parameters that a rule of the older spec used and that no rule of the new one uses.
     /// An event without rules shows all of its parameters. Uses in text outputs are not compared.
-    fn no_longer_used(&mut self, old: &RecordDecl, id: RecordId, span: SourceSpan, rules: &[Vec<Action>]) {
+    fn no_longer_used(&mut self, old_record: &RecordDecl, id: RecordId, span: SourceSpan, rules: &[Vec<Action>]) {
         let actions = rules.get(id.index()).map_or(&[][..], Vec::as_slice);
-        if actions.is_empty() || !self.old.outputs.is_empty() || !self.model.spec.outputs.is_empty() {
+        if actions.is_empty() || !self.old_spec.outputs.is_empty() || !self.model.spec.outputs.is_empty() {
             return;
         }
         let (mut before, mut now) = (BTreeSet::new(), BTreeSet::new());
-        let index = self.old.records.iter().position(|record| std::ptr::eq(record, old));
-        let of_old = index.and_then(|record| self.old.rules.get(record));
+        let index = self.old_spec.records.iter().position(|record| std::ptr::eq(record, old_record));
+        let of_old = index.and_then(|record| self.old_spec.rules.get(record));
         of_old.into_iter().flatten().for_each(|action| fields_of(action, &mut before));
         actions.iter().for_each(|action| fields_of(action, &mut now));
         let fields = &self.model.spec.records[id.index()].layout.fields;
         let used: BTreeSet<&str> =
             now.iter().filter_map(|field| Some(fields.get(*field as usize)?.name.as_str())).collect();
-        for field in before.iter().filter_map(|field| old.layout.fields.get(*field as usize)) {
+        for field in before.iter().filter_map(|field| old_record.layout.fields.get(*field as usize)) {
             let is_declared = fields.iter().any(|new| new.name == field.name);
             if !is_declared || used.contains(field.name.as_str()) {
                 continue;
@@ -132,26 +136,29 @@ impl GrowthCheck<'_> {
             self.diagnostics.push(
                 Diagnostic::warning(
                     Code::NoLongerUsed,
-                    format!("no rule uses `{}` of `{}` any more", field.name, old.layout.name),
+                    format!("no rule uses `{}` of `{}` any more", field.name, old_record.layout.name),
                 )
                 .with_location(span, "recorded, but not shown")
-                .help(format!("use it in `rule {}`, or remove it if no other program reads it", old.layout.name)),
+                .help(format!(
+                    "use it in `rule {}`, or remove it if no other program reads it",
+                    old_record.layout.name
+                )),
             );
         }
     }
 
-    fn report_added(&mut self, old: &RecordDecl, id: RecordId, span: SourceSpan, rules: &[Vec<Action>]) {
+    fn report_added(&mut self, old_record: &RecordDecl, id: RecordId, span: SourceSpan, rules: &[Vec<Action>]) {
         let mut used = BTreeSet::new();
         rules.get(id.index()).into_iter().flatten().for_each(|action| fields_of(action, &mut used));
         let fields = &self.model.spec.records[id.index()].layout.fields;
         for field in used.iter().filter_map(|field| fields.get(*field as usize)) {
-            if old.layout.fields.iter().any(|before| before.name == field.name) {
+            if old_record.layout.fields.iter().any(|before| before.name == field.name) {
                 continue;
             }
             self.diagnostics.push(
                 Diagnostic::warning(
                     Code::Added,
-                    format!("older traces do not have `{}` of `{}`", field.name, old.name),
+                    format!("older traces do not have `{}` of `{}`", field.name, old_record.name),
                 )
                 .with_location(span, "the actions that need it are skipped for these traces"),
             );
@@ -173,7 +180,7 @@ impl GrowthCheck<'_> {
         if self.raised {
             return Diagnostic::warning(code, title);
         }
-        let next = self.old.version.max(self.model.spec.version) + 1;
+        let next = self.old_spec.version.max(self.model.spec.version) + 1;
         Diagnostic::error(code, title).help(format!("restore it, or write `version {next};`"))
     }
 }
@@ -203,23 +210,23 @@ fn class(ty: FieldType, spec: &Spec) -> String {
 }
 
 /// The fields of the record that an expression reads.
-fn fields_of_expr(value_expr: &Expr, used: &mut BTreeSet<u32>) {
+fn fields_of_expr(value_expr: &Expr, fields: &mut BTreeSet<u32>) {
     match value_expr {
-        Expr::Field(field) => drop(used.insert(*field)),
+        Expr::Field(field) => drop(fields.insert(*field)),
         Expr::Element(field, place) => {
-            used.insert(*field);
-            fields_of_expr(place, used);
+            fields.insert(*field);
+            fields_of_expr(place, fields);
         }
-        Expr::Call(_, arguments) => arguments.iter().for_each(|argument| fields_of_expr(argument, used)),
-        Expr::Unary(_, operand) => fields_of_expr(operand, used),
+        Expr::Call(_, arguments) => arguments.iter().for_each(|argument| fields_of_expr(argument, fields)),
+        Expr::Unary(_, operand) => fields_of_expr(operand, fields),
         Expr::Binary(_, left, right) => {
-            fields_of_expr(left, used);
-            fields_of_expr(right, used);
+            fields_of_expr(left, fields);
+            fields_of_expr(right, fields);
         }
         Expr::Text(TextPattern(pieces)) => {
             for piece in pieces {
                 if let PatternPiece::Expr(hole, _) = piece {
-                    fields_of_expr(hole, used);
+                    fields_of_expr(hole, fields);
                 }
             }
         }
@@ -228,33 +235,33 @@ fn fields_of_expr(value_expr: &Expr, used: &mut BTreeSet<u32>) {
 }
 
 /// The fields of the record that an action reads.
-fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
+fn fields_of(action: &Action, fields: &mut BTreeSet<u32>) {
     let mut value = |value: &ValueExpr| {
         if let ValueExpr::Computed(computed) = value {
-            fields_of_expr(computed, used);
+            fields_of_expr(computed, fields);
         }
     };
     let on: Option<&Instance> = match &action.verb {
         ActionVerb::Create { container } | ActionVerb::Destroy { container } => Some(container),
-        ActionVerb::SetState { value: assigned, on, .. }
-        | ActionVerb::PushState { value: assigned, on, .. }
-        | ActionVerb::Mark { value: assigned, on, .. } => {
+        ActionVerb::SetState { value: assigned, instance: on, .. }
+        | ActionVerb::PushState { value: assigned, instance: on, .. }
+        | ActionVerb::Mark { value: assigned, instance: on, .. } => {
             value(assigned);
             Some(on)
         }
-        ActionVerb::PopState { value: assigned, on, .. } => {
+        ActionVerb::PopState { value: assigned, instance: on, .. } => {
             assigned.iter().for_each(&mut value);
             Some(on)
         }
-        ActionVerb::ResetState { on, .. } => Some(on),
-        ActionVerb::Variable { value: assigned, on, .. } => {
-            fields_of_expr(assigned, used);
+        ActionVerb::ResetState { instance: on, .. } => Some(on),
+        ActionVerb::Variable { value: assigned, instance: on, .. } => {
+            fields_of_expr(assigned, fields);
             Some(on)
         }
         ActionVerb::StartLink { value: assigned, key, from: on, .. }
         | ActionVerb::EndLink { value: assigned, key, to: on, .. } => {
             assigned.iter().for_each(&mut value);
-            key.iter().for_each(|part| fields_of_expr(part, used));
+            key.iter().for_each(|part| fields_of_expr(part, fields));
             Some(on)
         }
         ActionVerb::Ignore => None,
@@ -262,11 +269,11 @@ fn fields_of(action: &Action, used: &mut BTreeSet<u32>) {
     let collective = action.collective.as_ref();
     let root = collective.and_then(|clause| clause.root.as_ref());
     let related = action.related.iter().map(|(_, container)| container).chain(root);
-    on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| fields_of_expr(key, used));
-    action.at.iter().chain(&action.when).for_each(|clause| fields_of_expr(clause, used));
-    action.with.iter().for_each(|(_, field)| fields_of_expr(field, used));
+    on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| fields_of_expr(key, fields));
+    action.timestamp.iter().chain(&action.condition).for_each(|clause| fields_of_expr(clause, fields));
+    action.with.iter().for_each(|(_, field)| fields_of_expr(field, fields));
     if let Some(clause) = collective {
-        clause.communicator.iter().chain(clause.key.iter().flatten()).for_each(|part| fields_of_expr(part, used));
-        clause.bytes.iter().for_each(|bytes| fields_of_expr(bytes, used));
+        clause.communicator.iter().chain(clause.key.iter().flatten()).for_each(|part| fields_of_expr(part, fields));
+        clause.bytes.iter().for_each(|bytes| fields_of_expr(bytes, fields));
     }
 }

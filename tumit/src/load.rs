@@ -108,10 +108,10 @@ pub(crate) fn load(root: &str, loader: &mut dyn Loader, diagnostics: &mut Diagno
         visited: BTreeSet::new(),
         chain: Vec::new(),
         too_large: false,
-        done: Vec::new(),
+        files: Vec::new(),
     };
     walk.visit(root, None);
-    walk.done
+    walk.files
 }
 
 struct UseWalk<'a> {
@@ -120,7 +120,7 @@ struct UseWalk<'a> {
     visited: BTreeSet<String>,
     chain: Vec<String>,
     too_large: bool,
-    done: Vec<ParsedFile>,
+    files: Vec<ParsedFile>,
 }
 
 impl UseWalk<'_> {
@@ -176,7 +176,7 @@ impl UseWalk<'_> {
             }
         }
         self.chain.pop();
-        self.done.push(ParsedFile { file, tree });
+        self.files.push(ParsedFile { file, tree });
     }
 
     /// Reports once when the texts together exceed [`MAX_BYTES`].
@@ -211,14 +211,14 @@ impl UseWalk<'_> {
 }
 
 /// The path of a used file, relative to the same folder as the path of the root.
-fn join_paths(user: &str, used: &str) -> String {
-    if used.starts_with('/') || used.starts_with(STANDARD) {
-        return used.to_owned();
+fn join_paths(user: &str, used_path: &str) -> String {
+    if used_path.starts_with('/') || used_path.starts_with(STANDARD) {
+        return used_path.to_owned();
     }
     let folder = user.rfind('/').map_or("", |slash| &user[..=slash]);
     let (root, folder) = folder.strip_prefix('/').map_or(("", folder), |rest| ("/", rest));
     let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').chain(used.split('/')) {
+    for part in folder.split('/').chain(used_path.split('/')) {
         match part {
             "" | "." => {}
             ".." if parts.last().is_some_and(|last| *last != "..") => {

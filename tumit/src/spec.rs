@@ -192,7 +192,7 @@ pub struct FieldText {
     /// Its `///` text.
     pub doc: String,
     /// The type as written: `[rank; 4]`.
-    pub written: String,
+    pub type_text: String,
 }
 
 /// A span: a begin and an end from one declaration.
@@ -329,8 +329,11 @@ impl Spec {
     #[must_use]
     pub fn concerns(&self, statement: &CategoryStatement, entity: &EntityType) -> bool {
         entity.kind == EntityTypeKind::State
-            && statement.of.as_ref().is_none_or(|of| pattern_fits(of, &entity.name) || pattern_fits(of, &entity.label))
-            && statement.within.is_none_or(|within| self.path(entity.container).contains(&within))
+            && statement
+                .type_pattern
+                .as_ref()
+                .is_none_or(|of| pattern_fits(of, &entity.name) || pattern_fits(of, &entity.label))
+            && statement.container.is_none_or(|within| self.path(entity.container).contains(&within))
     }
 
     /// The category statements that apply to the values of a type, in declared order.

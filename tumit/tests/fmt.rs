@@ -68,25 +68,25 @@ const KINDS: [&str; 3] = ["one-to-all", "all-to-one", "all-to-all"];
 /// A lexer that is independent of the one under test.
 fn pieces(text: &str) -> Vec<LexedPiece> {
     let text = text.replace('\u{feff}', "");
-    let mut rest = text.trim_start();
+    let mut remainder = text.trim_start();
     let mut pieces = Vec::new();
     // `*` and `?` are parts of names in a category statement, and signs elsewhere.
     let mut in_category = false;
-    while let Some(first) = rest.chars().next() {
-        let length = if rest.starts_with("//") {
-            let length = rest.find('\n').unwrap_or(rest.len());
-            let comment = rest[..length].trim_end().to_owned();
+    while let Some(first) = remainder.chars().next() {
+        let length = if remainder.starts_with("//") {
+            let length = remainder.find('\n').unwrap_or(remainder.len());
+            let comment = remainder[..length].trim_end().to_owned();
             let is_doc = comment.starts_with("//!") || comment.starts_with("///") && !comment.starts_with("////");
             pieces.push(if is_doc { LexedPiece::Doc(comment) } else { LexedPiece::Comment(comment) });
-            rest = rest[length..].trim_start();
+            remainder = remainder[length..].trim_start();
             continue;
-        } else if let Some(text) = rest.strip_prefix("\"\"\"") {
+        } else if let Some(text) = remainder.strip_prefix("\"\"\"") {
             text.find("\"\"\"").expect("an end") + 6
-        } else if let Some(kind) = KINDS.iter().find(|kind| rest.starts_with(**kind)) {
+        } else if let Some(kind) = KINDS.iter().find(|kind| remainder.starts_with(**kind)) {
             kind.len()
         } else if first == '"' {
             let mut is_escaped = false;
-            let end = rest[1..].find(|c| {
+            let end = remainder[1..].find(|c| {
                 let ends = c == '"' && !is_escaped;
                 is_escaped = c == '\\' && !is_escaped;
                 ends
@@ -94,25 +94,26 @@ fn pieces(text: &str) -> Vec<LexedPiece> {
             end.expect("a quote") + 2
         } else if first.is_ascii_digit() {
             let mut previous = ' ';
-            let is_hexadecimal = rest.starts_with("0x");
-            rest.find(|c: char| {
-                let is_sign = !is_hexadecimal && matches!(c, '+' | '-') && matches!(previous, 'e' | 'E');
-                previous = c;
-                !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.') || is_sign)
-            })
-            .unwrap_or(rest.len())
+            let is_hexadecimal = remainder.starts_with("0x");
+            remainder
+                .find(|c: char| {
+                    let is_sign = !is_hexadecimal && matches!(c, '+' | '-') && matches!(previous, 'e' | 'E');
+                    previous = c;
+                    !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.') || is_sign)
+                })
+                .unwrap_or(remainder.len())
         } else if first.is_ascii_alphabetic() || matches!(first, '_' | '`' | '#') || in_category && first == '*' {
-            1 + rest[1..]
+            1 + remainder[1..]
                 .find(|c: char| !(c.is_ascii_alphanumeric() || "_`".contains(c) || in_category && "*?".contains(c)))
-                .unwrap_or(rest.len() - 1)
+                .unwrap_or(remainder.len() - 1)
         } else {
             let signs = ["->", "==", "!=", "<=", ">=", "&&", "||"];
-            signs.iter().find(|sign| rest.starts_with(**sign)).map_or(first.len_utf8(), |sign| sign.len())
+            signs.iter().find(|sign| remainder.starts_with(**sign)).map_or(first.len_utf8(), |sign| sign.len())
         };
-        let token = &rest[..length];
+        let token = &remainder[..length];
         in_category = token == "category" || in_category && !matches!(token, ";" | "{" | "}" | "rule");
         pieces.push(LexedPiece::Token(if first == '#' { token.to_ascii_lowercase() } else { token.to_owned() }));
-        rest = rest[length..].trim_start();
+        remainder = remainder[length..].trim_start();
     }
     pieces
 }
@@ -171,7 +172,7 @@ fn meaning(path: &Path, text: &str) -> Option<String> {
     spec.sources.clear();
     spec.rule_texts.clear();
     for field in spec.records.iter_mut().flat_map(|record| &mut record.fields) {
-        field.written = tokens_and_comments(&field.written).0.join(" ");
+        field.type_text = tokens_and_comments(&field.type_text).0.join(" ");
     }
     for alias in &mut spec.aliases {
         alias.text = tokens_and_comments(&alias.text).0.join(" ");

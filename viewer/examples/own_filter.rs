@@ -119,7 +119,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let format = ImageFormat::of(Path::new(image))?;
     let trace = tumit_viewer::open(Path::new(trace), &OpenOptions::default())?;
     let short: Arc<dyn TimelineSource> = Arc::new(ShortStates::new(trace, time_text::parse(threshold)?));
-    // Other filters take it as they take a trace.
+    // Other filters accept it like a trace.
     let chain: FilterChain = ["bright short".parse()?].into_iter().collect();
     let source = chain.apply(short)?;
     let outline = ContainerOutline::new(source.as_ref())?;

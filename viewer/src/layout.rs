@@ -64,7 +64,7 @@ pub struct LayoutRow {
     /// Whether it has rows below it, or would have when unfolded.
     pub expandable: bool,
     /// Whether the rows below it are folded into it.
-    pub folded: bool,
+    pub is_folded: bool,
     /// Whether it or a container above it is pinned.
     pub pinned: bool,
     /// Top of the row.
@@ -96,14 +96,14 @@ impl RowLayout {
         let mut layout = Self { rows: Vec::new(), height: 0.0, pinned: 0.0, row_of };
         for place in arrange::places(outline, options) {
             let node = &outline.nodes[place.position];
-            let kinds = if place.folded { summary_of(outline, node, options) } else { strips_of(node, options) };
+            let kinds = if place.is_folded { summary_of(outline, node, options) } else { strips_of(node, options) };
             layout.push((outline, node), &place, kinds, options.row_scale);
-            let end = if place.folded { node.end } else { place.position + 1 };
+            let end = if place.is_folded { node.end } else { place.position + 1 };
             let index = u32::try_from(layout.rows.len() - 1).ok();
             let mut position = place.position;
             while position < end {
                 let member = &outline.nodes[position];
-                if options.arrangement.hidden.contains(&member.info.id) {
+                if options.arrangement.hidden_containers.contains(&member.info.id) {
                     position = member.end;
                     continue;
                 }
@@ -160,7 +160,7 @@ impl RowLayout {
         kinds: Vec<(StripKind, TypeId)>,
         scale: f32,
     ) {
-        let &arrange::RowCandidate { depth, expandable, folded, pinned, .. } = place;
+        let &arrange::RowCandidate { depth, expandable, is_folded, pinned, .. } = place;
         if pinned != self.rows.last().is_some_and(|last| last.pinned) && !self.rows.is_empty() {
             self.height += PINNED_GAP;
         }
@@ -185,7 +185,7 @@ impl RowLayout {
             ty: node.info.ty,
             depth,
             expandable,
-            folded,
+            is_folded,
             pinned,
             y: top,
             height,
@@ -208,7 +208,7 @@ impl LayoutRow {
 
 /// The contents of a container's own row.
 fn strips_of(node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, TypeId)> {
-    let is_visible = |ty| !options.hidden.contains(&ty);
+    let is_visible = |ty| !options.hidden_types.contains(&ty);
     let mut kinds = Vec::new();
     let types: Vec<TypeId> = node.events.iter().copied().filter(|&ty| is_visible(ty)).collect();
     if let Some(&first) = types.first() {
@@ -229,14 +229,14 @@ fn strips_of(node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, Type
 fn summary_of(outline: &ContainerOutline, node: &LayoutNode, options: &LayoutOptions) -> Vec<(StripKind, TypeId)> {
     let types = outline.state_types_in_subtree(node.info.id);
     let hidden_containers: BTreeSet<ContainerId> =
-        options.arrangement.hidden.iter().flat_map(|&container| outline.subtree(container)).collect();
+        options.arrangement.hidden_containers.iter().flat_map(|&container| outline.subtree(container)).collect();
     let members = |ty: TypeId| {
         let all = outline.states_in_subtree(node.info.id, ty).into_iter();
         all.filter(|member| !hidden_containers.contains(&member.container)).collect::<Vec<_>>()
     };
     let mut kinds: Vec<_> = types
         .into_iter()
-        .filter(|ty| !options.hidden.contains(ty))
+        .filter(|ty| !options.hidden_types.contains(ty))
         .map(|ty| (StripKind::Summary { members: members(ty) }, ty))
         .filter(|(kind, _)| !matches!(kind, StripKind::Summary { members } if members.is_empty()))
         .collect();
@@ -246,7 +246,7 @@ fn summary_of(outline: &ContainerOutline, node: &LayoutNode, options: &LayoutOpt
 
 /// The visible variables of a container.
 fn variable_strips(node: &LayoutNode, options: &LayoutOptions) -> impl Iterator<Item = (StripKind, TypeId)> {
-    let variables = node.variables.iter().filter(|variable| !options.hidden.contains(&variable.ty));
+    let variables = node.variables.iter().filter(|variable| !options.hidden_types.contains(&variable.ty));
     variables.map(|&NodeVariable { ty, bounds }| {
         let is_gradient = options.gradients.contains(&ty);
         (if is_gradient { StripKind::Gradient { bounds } } else { StripKind::Variable { bounds } }, ty)

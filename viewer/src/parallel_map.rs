@@ -8,15 +8,15 @@
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// The results of `of` for some jobs, in order. The jobs are distributed to as many threads as
+/// The results of `compute` for some jobs, in order. The jobs are distributed to as many threads as
 /// there are processors, but at most `max_threads`, including the current thread.
-pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, max_threads: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
+pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, max_threads: usize, compute: impl Fn(I) -> T + Sync) -> Vec<T> {
     let others = jobs.len().min(max_threads).min(*PROCESSORS).saturating_sub(1);
     let (remaining_jobs, results) = (Mutex::new(jobs.into_iter().enumerate()), Mutex::new(Vec::new()));
     // No code that may panic runs under a lock.
     let work = || {
         while let Some((number, job)) = { remaining_jobs.lock().unwrap_or_else(PoisonError::into_inner).next() } {
-            let result = of(job);
+            let result = compute(job);
             results.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
         }
     };
@@ -29,26 +29,26 @@ pub fn map_in_order<I: Send, T: Send>(jobs: Vec<I>, max_threads: usize, of: impl
     results.into_iter().map(|entry| entry.1).collect()
 }
 
-/// The results of `of` for the numbers below `count`, in order. A thread processes at least
+/// The results of `compute` for the numbers below `count`, in order. A thread processes at least
 /// `least_at_once` adjacent numbers at a time. For few of them, a thread would cost more than it
 /// saves.
-pub fn map_indexes<T: Send>(count: usize, least_at_once: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    map_indexes_with(count, least_at_once, || (), |_, index| of(index))
+pub fn map_indexes<T: Send>(count: usize, least_at_once: usize, compute: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    map_indexes_with(count, least_at_once, || (), |_, index| compute(index))
 }
 
-/// As [`map_indexes`], with memory that `of` uses again for adjacent numbers.
+/// As [`map_indexes`], with memory that `compute` uses again for adjacent numbers.
 pub fn map_indexes_with<S, T: Send>(
     count: usize,
     least_at_once: usize,
     scratch: impl Fn() -> S + Sync,
-    of: impl Fn(&mut S, usize) -> T + Sync,
+    compute: impl Fn(&mut S, usize) -> T + Sync,
 ) -> Vec<T> {
     const JOBS: usize = 1 << 8;
     let at_once = count.div_ceil(JOBS).max(least_at_once).max(1);
     let jobs: Vec<usize> = (0..count).step_by(at_once).collect();
     let part = |first: usize| {
         let mut scratch = scratch();
-        (first..count.min(first + at_once)).map(|index| of(&mut scratch, index)).collect::<Vec<T>>()
+        (first..count.min(first + at_once)).map(|index| compute(&mut scratch, index)).collect::<Vec<T>>()
     };
     map_in_order(jobs, MAX_THREADS, part).into_iter().flatten().collect()
 }
@@ -67,18 +67,22 @@ pub(crate) fn processors() -> usize {
 /// Cached, because the system call takes longer than many queries.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
 
-/// The results of `of` for parts of a list, in order. Each part has at least `min_items` items.
+/// The results of `compute` for parts of a list, in order. Each part has `min_items` items or more.
 /// There are at most as many parts as processors, each with a thread of its own. The current thread
-/// processes the first part. The second argument of `of` is true for the first part.
-pub(crate) fn map_parts<I: Sync, T: Send>(list: &[I], min_items: usize, of: impl Fn(&[I], bool) -> T + Sync) -> Vec<T> {
+/// processes the first part. The second argument of `compute` is true for the first part.
+pub(crate) fn map_parts<I: Sync, T: Send>(
+    list: &[I],
+    min_items: usize,
+    compute: impl Fn(&[I], bool) -> T + Sync,
+) -> Vec<T> {
     let useful = (list.len() / min_items.max(1)).min(MAX_THREADS);
     let threads = if useful > 1 { useful.min(*PROCESSORS) } else { 1 };
     if threads <= 1 {
-        return vec![of(list, true)];
+        return vec![compute(list, true)];
     }
     let (first, rest) = list.split_at(list.len().div_ceil(threads));
     std::thread::scope(|scope| {
-        let of = &of;
+        let of = &compute;
         let others: Vec<_> = rest.chunks(first.len()).map(|part| scope.spawn(move || of(part, false))).collect();
         let mut parts = vec![of(first, true)];
         parts.extend(

@@ -242,19 +242,19 @@ impl<E: EntitySink> Simulation<E> {
 
     /// A repeated definition of a value replaces its name and style, because files may declare
     /// values after their first use.
-    fn define_value(&mut self, value: ValueId, defined: RawValue) {
-        let ty = defined.ty;
+    fn define_value(&mut self, value: ValueId, raw_value: RawValue) {
+        let ty = raw_value.ty;
         if ty.index() >= self.types.len() || value.index() > self.values.len() {
             return self.faults.count(Fault::ValueDefinition);
         }
-        self.entities.define_value(value, &defined.name);
+        self.entities.define_value(value, &raw_value.name);
         match self.values.get_mut(value.index()) {
             Some(earlier) if earlier.ty == ty => {
-                *earlier = RawValue { is_collective: earlier.is_collective, ..defined };
+                *earlier = RawValue { is_collective: earlier.is_collective, ..raw_value };
             }
             Some(_) => self.faults.count(Fault::ValueDefinition),
             None => {
-                self.values.push(defined);
+                self.values.push(raw_value);
                 self.value_types.push(ty);
             }
         }
@@ -301,8 +301,8 @@ impl<E: EntitySink> PajeSink for Simulation<E> {
         let fresh = Simulation::into_entities(&self.name, EntityCounts::default());
         // Its name, the external diagnostics and the mode of `pj_dump` are kept.
         let Simulation { types, values, value_types, containers, stacks, recent, variables, marks, faults, .. } = fresh;
-        (self.first, self.last, self.latest, self.entity_count) =
-            (fresh.first, fresh.last, fresh.latest, fresh.entity_count);
+        (self.first, self.last, self.last_timestamp, self.entity_count) =
+            (fresh.first, fresh.last, fresh.last_timestamp, fresh.entity_count);
         (self.types, self.values, self.value_types, self.containers) = (types, values, value_types, containers);
         (self.stacks, self.recent, self.variables, self.marks) = (stacks, recent, variables, marks);
         (self.links, self.faults) = (PendingLinks::new(self.entities.overflow()), faults);

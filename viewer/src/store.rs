@@ -150,9 +150,9 @@ impl TimelineSource for TraceStore {
             ));
         }
         let sweep = |part| nested_times::sweep(list, nesting, part);
-        match self.nested.binary_search_by_key(&(container, ty), |times| (times.container, times.ty)) {
+        match self.nested_checkpoints.binary_search_by_key(&(container, ty), |times| (times.container, times.ty)) {
             Ok(index) => {
-                let words = &self.nested[index].words;
+                let words = &self.nested_checkpoints[index].words;
                 let word = |word_index: u64| words.get(word_index as usize).copied().unwrap_or(0);
                 nested_times::times_in_range(&Checkpoints::new(word, words.len() as u64), time_range, sweep)
             }

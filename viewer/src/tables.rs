@@ -155,9 +155,9 @@ fn write_as<F: RowForm>(
     }
     let mut outcome = input.feed(options, &mut simulation)?;
     outcome.diagnostics.extend(simulation.faults().iter().map(SimFault::diagnostic));
-    let ExtraColumns { late, .. } = simulation.entities().columns();
-    if !late.is_empty() {
-        let names: Vec<&str> = late.iter().map(String::as_str).collect();
+    let ExtraColumns { late_names, .. } = simulation.entities().columns();
+    if !late_names.is_empty() {
+        let names: Vec<&str> = late_names.iter().map(String::as_str).collect();
         let text = format!(
             "fields that the trace defines after its first entity are not in the table: {}; JSON lines contain them",
             names.join(", ")

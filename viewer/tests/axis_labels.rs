@@ -51,13 +51,13 @@ fn place(text: &SceneText) -> (f32, f32, f32) {
 
 /// All texts of a page except those in the rows and the legend.
 fn texts(scene: &Scene) -> Vec<&SceneText> {
-    let mut found = Vec::new();
+    let mut labels = Vec::new();
     for item in &scene.items {
         if let SceneItem::Text(text) = item {
-            found.push(text);
+            labels.push(text);
         }
     }
-    found
+    labels
 }
 
 fn check(scene: &Scene) -> Result<(), TestCaseError> {

@@ -81,11 +81,11 @@ fn collectives(source: &dyn TimelineSource, range: TimeRange, by: RowGrouping) -
 type RowNumbers<'a> = (&'a str, u64, u64, Option<f64>, f64, f64);
 
 fn numbers(rows: &[StatsRow]) -> Vec<RowNumbers<'_>> {
-    let of = |row: &StatsRow| {
+    let figures = |row: &StatsRow| {
         let kind = row.operation.unwrap();
         (kind, row.count.unwrap(), row.parts.unwrap(), row.size, row.wait.unwrap(), row.wait_max.unwrap())
     };
-    rows.iter().map(of).collect()
+    rows.iter().map(figures).collect()
 }
 
 #[test]
@@ -112,15 +112,15 @@ fn rows_have_the_waits_of_each_kind_of_operation() {
 #[test]
 fn rows_of_containers_have_their_parts_only() {
     let rows = collectives(trace().as_ref(), seconds(0, 20), RowGrouping::Container);
-    let of = |container: &str, kind: &str| -> Vec<StatsRow> {
+    let rows_of = |container: &str, kind: &str| -> Vec<StatsRow> {
         let fits = |row: &&StatsRow| row.container.as_deref() == Some(container) && row.operation == Some(kind);
         rows.iter().filter(fits).cloned().collect()
     };
     assert_eq!(rows.len(), 8);
-    assert_eq!(numbers(&of("rank 0", "barrier")), [("barrier", 1, 1, None, 3.0, 3.0)]);
-    assert_eq!(numbers(&of("rank 2", "barrier")), [("barrier", 1, 1, None, 0.0, 0.0)]);
-    assert_eq!(numbers(&of("rank 1", "one-to-all")), [("one-to-all", 1, 1, Some(100.0), 0.0, 0.0)]);
-    assert!(of("rank 2", "one-to-all").is_empty());
+    assert_eq!(numbers(&rows_of("rank 0", "barrier")), [("barrier", 1, 1, None, 3.0, 3.0)]);
+    assert_eq!(numbers(&rows_of("rank 2", "barrier")), [("barrier", 1, 1, None, 0.0, 0.0)]);
+    assert_eq!(numbers(&rows_of("rank 1", "one-to-all")), [("one-to-all", 1, 1, Some(100.0), 0.0, 0.0)]);
+    assert!(rows_of("rank 2", "one-to-all").is_empty());
 }
 
 #[test]

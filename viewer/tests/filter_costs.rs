@@ -180,12 +180,12 @@ fn a_query_about_all_containers_is_answered_once() {
         "{}0 N 0 Node\n0 T N Thread\n2 S T Activity\n1 V T Load \"0 0 1\"\n5 w S work \"0 1 0\"\n",
         include_str!("header.paje")
     );
-    for at in 0..300 {
-        let node = at / 3;
-        if at % 3 == 0 {
+    for number in 0..300 {
+        let node = number / 3;
+        if number % 3 == 0 {
             writeln!(text, "6 0 n{node} 0 N \"node {node}\"").unwrap();
         }
-        writeln!(text, "6 0 t{at} n{node} T main\n11 1 t{at} S w\n8 1 t{at} V {at}").unwrap();
+        writeln!(text, "6 0 t{number} n{node} T main\n11 1 t{number} S w\n8 1 t{number} V {number}").unwrap();
     }
     text.push_str("13 2 t0 S\n");
     let inner = Arc::new(TraceStore::from_paje("t", text.as_bytes()).unwrap());

@@ -121,13 +121,13 @@ fn random_trace(seed: u64) -> WrittenTrace {
     }
     for thread in 0..THREADS {
         lines.push((0, format!("5 {} t{thread} T n{}", seconds(0), thread % 2)));
-        let mut at = 0;
-        while at < END {
-            let (end, work) = ((at + 1 + random(120)).min(END), random(1000));
+        let mut time = 0;
+        while time < END {
+            let (end, work) = ((time + 1 + random(120)).min(END), random(1000));
             let value = ["run", "wait", "idle"][usize::try_from(random(3)).unwrap()];
-            trace.states.push((thread, value, at, end, work));
-            lines.push((at, format!("6 {} S t{thread} {value} {work}", seconds(at))));
-            at = end;
+            trace.states.push((thread, value, time, end, work));
+            lines.push((time, format!("6 {} S t{thread} {value} {work}", seconds(time))));
+            time = end;
         }
         let mut at = random(50);
         while at < END {
@@ -355,7 +355,7 @@ fn shares_of_counts_over_a_group_relate_to_the_group() {
             let times = tumit_viewer::stats::times(filtered.as_ref(), &containers, ty, extent).unwrap();
             let shares: f64 = times.values.iter().map(|value| value.share).sum();
             // There is exactly one state at any time.
-            assert!((shares - 1.0).abs() < 1e-9 && times.none == 0, "{first} {count}: {times:?}");
+            assert!((shares - 1.0).abs() < 1e-9 && times.stateless_time == 0, "{first} {count}: {times:?}");
             for entry in &group.entries {
                 let found =
                     times.values.iter().find(|time| Some(time.value.0) == entry.value).map_or(0.0, |time| time.share);

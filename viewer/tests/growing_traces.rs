@@ -67,7 +67,7 @@ fn a_growing_file_is_followed_by_whole_lines() {
     let open_link = "4 L 0 T T Link\n5 v L size \"0 0 1\"\n15 0 0 L t v k\n";
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{open_link}{}", states(0, 3))).unwrap();
     let grown = wait(&current, |now| count(now) == 3);
-    assert_eq!(grown.availability, TraceAvailability::Growing { open: 0, processes: 0 });
+    assert_eq!(grown.availability, TraceAvailability::Growing { running_processes: 0, processes: 0 });
     assert!(grown.generation > first.generation);
     // The earlier source still answers from its own generation.
     assert_eq!(count(&first), 0);
@@ -117,7 +117,7 @@ fn a_growing_file_is_followed_by_whole_lines() {
     wait(&current, is_kept_because("removed"));
     std::fs::write(&path, format!("{HEADER}{BEGINNING}{}", states(0, 5))).unwrap();
     let again = wait(&current, |now| count(now) == 5);
-    assert_eq!(again.availability, TraceAvailability::Growing { open: 0, processes: 0 });
+    assert_eq!(again.availability, TraceAvailability::Growing { running_processes: 0, processes: 0 });
     cancel.store(true, Ordering::Relaxed);
 }
 

@@ -114,7 +114,7 @@ fn shares_of_narrow_states_are_exact() {
         [(100.0, time_range_of(0, 10_000)), (400.0, time_range_of(0, 1_000)), (50.0, time_range_of(0, 10_000))]
     {
         let view =
-            ChartView { time_range, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+            ChartView { time_range, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, is_quick: false };
         let scene = chart(&source, &layout, &options, view).unwrap();
         let mut filled = 0.0;
         for item in &scene.items {
@@ -156,7 +156,7 @@ fn a_quick_image_of_a_large_group_is_marked_as_incomplete() {
             ..LayoutOptions::default()
         };
         let layout = RowLayout::new(&outline, &options);
-        let image = |quick| {
+        let image = |is_quick| {
             let view = ChartView {
                 time_range: time_range_of(0, 80_000),
                 width: 50.0,
@@ -164,7 +164,7 @@ fn a_quick_image_of_a_large_group_is_marked_as_incomplete() {
                 bottom: 1e4,
                 resolution: 1.0,
                 titles: false,
-                quick,
+                is_quick,
             };
             chart(&source, &layout, &options, view).unwrap()
         };
@@ -218,17 +218,21 @@ fn empty_and_extreme_traces_can_be_drawn() {
 fn very_many_links_are_drawn_evenly() {
     let mut text =
         include_str!("header.paje").to_owned() + "0 T 0 Thread\n4 L 0 T T Message\n6 0 a 0 T a\n6 0 b 0 T b\n";
-    for at in 0..80_000 {
-        let (date, long) = (at * 10, if at == 0 { 400_000 } else { 5 });
+    for number in 0..80_000 {
+        let (date, long) = (number * 10, if number == 0 { 400_000 } else { 5 });
         let seconds = |nanos: i64| format!("0.{nanos:09}");
-        text.push_str(&format!("15 {} 0 L a m k{at}\n16 {} 0 L b m k{at}\n", seconds(date), seconds(date + long)));
+        text.push_str(&format!(
+            "15 {} 0 L a m k{number}\n16 {} 0 L b m k{number}\n",
+            seconds(date),
+            seconds(date + long)
+        ));
     }
     let store = TraceStore::from_paje("links", text.as_bytes()).unwrap();
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(&store).unwrap(), &options);
     let time_range = time_range_of(0, 800_000);
     let view =
-        ChartView { time_range, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true, quick: false };
+        ChartView { time_range, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true, is_quick: false };
     let scene = chart(&store, &layout, &options, view).unwrap();
     let mut quarters = [0; 4];
     for item in &scene.items {
@@ -258,12 +262,12 @@ fn links_between_very_many_rows_are_all_drawn() {
     const ROWS: u64 = 1_000;
     (0..ROWS).for_each(|row| text.push_str(&format!("6 0 t{row} 0 T t{row}\n")));
     let mut random = 1_u64;
-    for at in 0..70_000_u64 {
+    for number in 0..70_000_u64 {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let (from, to) = ((random >> 33) % ROWS, (random >> 45) % ROWS);
-        let date = format!("0.{:09}", at * 1_000);
+        let date = format!("0.{:09}", number * 1_000);
         // Each link has its own value. Its colour must not create a separate arrow.
-        text.push_str(&format!("15 {date} 0 L t{from} m k{at}\n16 {date}9 0 L t{to} m k{at}\n"));
+        text.push_str(&format!("15 {date} 0 L t{from} m k{number}\n16 {date}9 0 L t{to} m k{number}\n"));
     }
     let store = TraceStore::from_paje("links", text.as_bytes()).unwrap();
     let options = LayoutOptions::default();
@@ -276,7 +280,7 @@ fn links_between_very_many_rows_are_all_drawn() {
         bottom: layout.height,
         resolution: 1.0,
         titles: true,
-        quick: false,
+        is_quick: false,
     };
     let scene = chart(&store, &layout, &options, view).unwrap();
     let arrows = scene.items.iter().filter(|item| matches!(item, SceneItem::Arrow(_))).count();
@@ -296,7 +300,8 @@ fn a_mixture_under_the_pointer_is_exact() {
     let ty = strip.ty;
     for (from, to) in [(0, source.end), (source.end / 3, source.end / 2), (12_345, 12_346)] {
         let y = strip.y + strip.height - 1.0;
-        let found = mixture(&source, &layout, &options, ImagePoint { time_range: time_range_of(from, to), y }).unwrap();
+        let picked_mixture =
+            mixture(&source, &layout, &options, ImagePoint { time_range: time_range_of(from, to), y }).unwrap();
         let mut shares = std::collections::BTreeMap::<String, i64>::new();
         let mut states = 0;
         for (_, _, state) in source.states.iter().filter(|(container, of, _)| (*container, *of) == (row.container, ty))
@@ -308,7 +313,7 @@ fn a_mixture_under_the_pointer_is_exact() {
                 *shares.entry(name).or_default() += time;
             }
         }
-        let found = found.unwrap();
+        let found = picked_mixture.unwrap();
         assert_eq!(found.states, states);
         assert_eq!(found.parts.len(), shares.len());
         for part in &found.parts {
@@ -325,7 +330,7 @@ fn a_mixture_under_the_pointer_is_exact() {
         ..LayoutOptions::default()
     };
     let layout = RowLayout::new(&outline, &options);
-    let row = layout.rows.iter().find(|row| row.folded).unwrap();
+    let row = layout.rows.iter().find(|row| row.is_folded).unwrap();
     let strip = row.strips.iter().find(|strip| strip.ty == ty).unwrap();
     let inside = ImagePoint { time_range: whole, y: strip.y + 1.0 };
     let found = mixture(&source, &layout, &options, inside).unwrap().unwrap();
@@ -373,26 +378,27 @@ fn many_arrows_leave_the_colours_below_them_as_they_are() {
     for row in 0..10 {
         writeln!(text, "6 0 t{row} 0 T t{row}\n11 0 t{row} S w").unwrap();
     }
-    for at in 0..20_000_u64 {
-        let (start, end) = (at * 50, at * 50 + 1 + at * 7919 % 40_000);
-        let (from, to) = (at * 7 % 3, 7 + at * 11 % 3);
-        writeln!(text, "15 0.{start:06} 0 M t{from} m k{at}\n16 0.{:06} 0 M t{to} m k{at}", end.min(999_999)).unwrap();
+    for number in 0..20_000_u64 {
+        let (start, end) = (number * 50, number * 50 + 1 + number * 7919 % 40_000);
+        let (from, to) = (number * 7 % 3, 7 + number * 11 % 3);
+        writeln!(text, "15 0.{start:06} 0 M t{from} m k{number}\n16 0.{:06} 0 M t{to} m k{number}", end.min(999_999))
+            .unwrap();
     }
     text.push_str("13 1 t0 S\n");
     let source = TraceStore::from_paje("many", text.as_bytes()).unwrap();
     let scene = draw(&source, &LayoutOptions::default(), 1200.0, (0, 1_000_000_000));
-    let mut all = Vec::new();
-    arrows(&scene.items, &mut all);
+    let mut labels = Vec::new();
+    arrows(&scene.items, &mut labels);
     // The legend has one, too.
-    assert!(all.len() > 2_000, "{}", all.len());
-    let ink: f32 = all
+    assert!(labels.len() > 2_000, "{}", labels.len());
+    let ink: f32 = labels
         .iter()
         .map(|arrow| {
             let length = f32::hypot(arrow.to.0 - arrow.from.0, arrow.to.1 - arrow.from.1);
             arrow.paint.alpha * arrow.width * length
         })
         .sum();
-    let (top, bottom) = all.iter().fold((f32::MAX, f32::MIN), |(a, b), arrow| {
+    let (top, bottom) = labels.iter().fold((f32::MAX, f32::MIN), |(a, b), arrow| {
         (a.min(arrow.from.1.min(arrow.to.1)), b.max(arrow.from.1.max(arrow.to.1)))
     });
     let veil = ink / (scene.width * (bottom - top));
@@ -438,7 +444,7 @@ fn a_group_of_millions_of_years_is_drawn() {
     let layout = RowLayout::new(&outline, &options);
     // Few columns, so that fewer hosts suffice for columns as wide as those of a million hosts.
     let view =
-        ChartView { time_range, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, quick: false };
+        ChartView { time_range, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, is_quick: false };
     let scene = chart(source.as_ref(), &layout, &options, view).unwrap();
     let cells = scene.items.iter().find_map(|item| match item {
         SceneItem::Cells(cells) => Some(cells),

@@ -39,16 +39,16 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         Self::change(-bytes(layout));
         // SAFETY: as above.
-        unsafe { System.dealloc(at, layout) }
+        unsafe { System.dealloc(pointer, layout) }
     }
 
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         Self::change(size.cast_signed() - bytes(layout));
         // SAFETY: as above.
-        unsafe { System.realloc(at, layout, size) }
+        unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
@@ -158,22 +158,22 @@ struct PendingLinkFile {
     links: u64,
     line: u64,
     text: Vec<u8>,
-    at: usize,
+    position: usize,
 }
 
 impl PendingLinkFile {
     fn new(links: u64) -> Self {
         let header = include_str!("header.paje");
         let tree = "0 P 0 P\n4 L 0 P P M\n5 l L M \"1 1 1\"\n6 0 p 0 P p\n";
-        Self { links, line: 0, text: [header, "\n", tree].concat().into_bytes(), at: 0 }
+        Self { links, line: 0, text: [header, "\n", tree].concat().into_bytes(), position: 0 }
     }
 }
 
 impl Read for PendingLinkFile {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        while self.at == self.text.len() {
+        while self.position == self.text.len() {
             self.text.clear();
-            self.at = 0;
+            self.position = 0;
             let (line, links) = (self.line, self.links);
             let key = (line % links).wrapping_mul(7_919) % links;
             match line / links {
@@ -184,8 +184,8 @@ impl Read for PendingLinkFile {
             }
             self.line += 1;
         }
-        let count = (&self.text[self.at..]).read(to)?;
-        self.at += count;
+        let count = (&self.text[self.position..]).read(to)?;
+        self.position += count;
         Ok(count)
     }
 }

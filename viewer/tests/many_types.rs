@@ -23,12 +23,13 @@ const MOST: Duration = Duration::from_secs(30);
 /// all entities are at one timestamp; otherwise they are spread over time.
 fn in_one_container(at_once: bool) -> String {
     let mut text = format!("{HEADER}0 T 0 Thread\n6 0 t 0 T t\n");
-    for at in 0..TYPES {
-        let time = if at_once { 1.0 } else { at as f64 * 1e-6 };
-        writeln!(text, "1 V{at} T Variable{at} \"0 0 0\"\n2 S{at} T State{at}\n3 E{at} T Event{at} \"0 0 0\"").unwrap();
-        writeln!(text, "4 L{at} 0 T T Link{at}\n5 v{at} S{at} Value{at} \"0 1 0\"").unwrap();
-        writeln!(text, "11 {time} t S{at} v{at}\n17 {time} t E{at} e\n8 {time} t V{at} {at}").unwrap();
-        writeln!(text, "15 {time} 0 L{at} t l k\n16 {time} 0 L{at} t l k").unwrap();
+    for number in 0..TYPES {
+        let time = if at_once { 1.0 } else { number as f64 * 1e-6 };
+        writeln!(text, "1 V{number} T Variable{number} \"0 0 0\"\n2 S{number} T State{number}\n3 E{number} T Event{number} \"0 0 0\"").unwrap();
+        writeln!(text, "4 L{number} 0 T T Link{number}\n5 v{number} S{number} Value{number} \"0 1 0\"").unwrap();
+        writeln!(text, "11 {time} t S{number} v{number}\n17 {time} t E{number} e\n8 {time} t V{number} {number}")
+            .unwrap();
+        writeln!(text, "15 {time} 0 L{number} t l k\n16 {time} 0 L{number} t l k").unwrap();
     }
     text
 }
@@ -46,10 +47,10 @@ fn one_in_each_container() -> String {
 fn in_a_chain() -> String {
     let mut text = format!("{HEADER}0 T 0 Type\n6 0 c 0 T c\n");
     let (mut ty, mut container) = ("T".to_owned(), "c".to_owned());
-    for at in 0..TYPES {
-        writeln!(text, "0 T{at} {ty} Type{at}\n2 S{at} T{at} State{at}\n6 0 c{at} {container} T{at} c{at}").unwrap();
-        writeln!(text, "11 1 c{at} S{at} v").unwrap();
-        (ty, container) = (format!("T{at}"), format!("c{at}"));
+    for number in 0..TYPES {
+        writeln!(text, "0 T{number} {ty} Type{number}\n2 S{number} T{number} State{number}\n6 0 c{number} {container} T{number} c{number}").unwrap();
+        writeln!(text, "11 1 c{number} S{number} v").unwrap();
+        (ty, container) = (format!("T{number}"), format!("c{number}"));
     }
     text
 }

@@ -160,7 +160,7 @@ fn check_states(
         for (cell, whole) in largest.iter().zip(&cells) {
             prop_assert_eq!(&cell.shares[..], &whole.shares[..most.min(whole.shares.len())]);
             let all: i64 = whole.shares.iter().map(|share| share.1).sum();
-            prop_assert_eq!(cell.rest + cell.shares.iter().map(|share| share.1).sum::<i64>(), all);
+            prop_assert_eq!(cell.unlisted_time + cell.shares.iter().map(|share| share.1).sum::<i64>(), all);
         }
     }
     let listed = store.states(LANE, time_range, 7).expect("the lane is there");
@@ -227,9 +227,9 @@ fn check_nested(
         open.into_iter().for_each(|value| expected.entry(value).or_default().0 += time);
     }
     expected.retain(|_, time| time.0 > 0);
-    let found = source.nested_times(HERE, ACTIVITY, time_range).expect("the container is there");
+    let times = source.nested_times(HERE, ACTIVITY, time_range).expect("the container is there");
     let found: BTreeMap<u32, (i128, i128)> =
-        found.into_iter().filter(|one| one.total > 0).map(|one| (one.value.0, (one.total, one.self_time))).collect();
+        times.into_iter().filter(|one| one.total > 0).map(|one| (one.value.0, (one.total, one.self_time))).collect();
     prop_assert_eq!(found, expected);
     Ok(())
 }
@@ -391,7 +391,7 @@ proptest! {
                 lives.iter().copied().filter(|life| overlaps(life.0, life.1, time_range)).collect();
             prop_assert_eq!(found, expected);
             let series = store.series(HERE, LOAD, time_range, columns).expect("the variable is there");
-            for (column, found) in series.iter().enumerate() {
+            for (column, answer) in series.iter().enumerate() {
                 let edge = |column: i64| from + length * column / i64::from(columns);
                 let (left, right) = (edge(column as i64), edge(column as i64 + 1).max(edge(column as i64) + 1));
                 let inside: Vec<(f64, i64)> = lives
@@ -399,7 +399,7 @@ proptest! {
                     .filter(|life| life.0 < right && life.1 > left)
                     .map(|life| (life.2, life.1.min(right) - life.0.max(left)))
                     .collect();
-                let Some(found) = found else {
+                let Some(found) = answer else {
                     prop_assert!(inside.is_empty());
                     continue;
                 };

@@ -43,7 +43,7 @@ proptest! {
         let rows = table(source.as_ref(), time_range_of(time_range), RowGrouping::Value, None).unwrap();
         let rows_of = |kind: &str| rows.iter().filter(|row| row.kind == kind).collect::<Vec<&StatsRow>>();
         let containers_with_states: Vec<&String> = {
-            let mut names: Vec<&String> = world.states.iter().map(|state| &state.at).collect();
+            let mut names: Vec<&String> = world.states.iter().map(|state| &state.container).collect();
             names.sort();
             names.dedup();
             names
@@ -62,7 +62,7 @@ proptest! {
             let times = states.entry(&state.value).or_default();
             let within = |life: (i64, i64)| (life.1.min(time_range.1) - life.0.max(time_range.0)).max(0);
             let mut outer = world.states.iter().filter(|outer| {
-                state.depth == 1 && outer.depth == 0 && outer.at == state.at && outer.life.0 <= state.life.0
+                state.depth == 1 && outer.depth == 0 && outer.container == state.container && outer.life.0 <= state.life.0
                     && state.life.1 <= outer.life.1 && outer.life.0 < outer.life.1
             });
             let outer = if within(state.life) > 0 { outer.next_back() } else { None };
@@ -112,18 +112,18 @@ proptest! {
             let one = matrix.entry(link.ends.clone()).or_default();
             *one = (one.0 + 1, one.1 + link.bytes as f64);
         }
-        let found: BTreeMap<(String, String), (u64, f64)> = rows
+        let sums: BTreeMap<(String, String), (u64, f64)> = rows
             .iter()
             .filter(|row| row.kind == "link")
             .map(|row| ((last(&row.container), last(&row.to)), (row.count.unwrap(), row.size.unwrap())))
             .collect();
-        prop_assert_eq!(found, matrix);
+        prop_assert_eq!(sums, matrix);
         for row in rows.iter().filter(|row| row.kind == "variable") {
-            let at = last(&row.container);
+            let container = last(&row.container);
             let samples: Vec<(i64, i64, f64)> = world
                 .samples
                 .iter()
-                .filter(|s| s.at == at && meets(s.life, time_range))
+                .filter(|s| s.container == container && meets(s.life, time_range))
                 .map(|s| (s.life.0.max(time_range.0), s.life.1.min(time_range.1), s.value))
                 .collect();
             let min = samples.iter().map(|s| s.2).fold(f64::INFINITY, f64::min);
@@ -133,7 +133,7 @@ proptest! {
             prop_assert!(close(row.min_at, first(min)), "{:?} {:?}", row, samples);
             prop_assert!(close(row.max_at, first(max)), "{:?} {:?}", row, samples);
         }
-        let containers = world.places.iter().filter(|p| world.samples.iter().any(|s| s.at == p.name && meets(s.life, time_range)));
+        let containers = world.places.iter().filter(|p| world.samples.iter().any(|s| s.container == p.name && meets(s.life, time_range)));
         prop_assert_eq!(rows.iter().filter(|row| row.kind == "variable").count(), containers.count());
     }
 }

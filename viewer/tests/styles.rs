@@ -113,7 +113,7 @@ fn seconds(from: i64, to: i64) -> TimeRange {
 fn drawn(source: &dyn TimelineSource, time_range: TimeRange, width: f32) -> (Scene, RowLayout) {
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(source).unwrap(), &options);
-    let view = ChartView { time_range, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, quick: false };
+    let view = ChartView { time_range, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, is_quick: false };
     (chart(source, &layout, &options, view).unwrap(), layout)
 }
 
@@ -142,7 +142,7 @@ fn state(scene: &Scene, name: &str) -> OutlineRect {
 fn values_inherit_styles_from_their_types() {
     let source = store(&text());
     let (two, diamond) = (Some(2.0), Some(MarkShape::Diamond));
-    let all = [
+    let expected = [
         ("Thread", DrawStyle::NONE),
         ("Log", style(diamond, two)),
         ("Activity", DrawStyle::NONE),
@@ -159,7 +159,7 @@ fn values_inherit_styles_from_their_types() {
         // This value is used without a declaration.
         ("m", style(None, Some(3.0))),
     ];
-    assert_eq!(styles(&source), all.map(|(name, style)| (name.to_owned(), style)));
+    assert_eq!(styles(&source), expected.map(|(name, style)| (name.to_owned(), style)));
     assert!(source.summary().is_intact(), "{:?}", source.summary().diagnostics);
 }
 
@@ -181,24 +181,24 @@ fn invalid_shapes_and_sizes_are_reported_and_ignored() {
 fn written_text_is_read_with_the_same_styles() {
     let first = store(&text());
     for header in [HeaderStyle::Reference, HeaderStyle::Old, HeaderStyle::Basic] {
-        let mut written = Vec::new();
+        let mut bytes = Vec::new();
         let mut style = PajeStyle::default();
         style.header = header;
-        read(text().as_bytes(), &mut *in_style(&mut written, style)).unwrap();
-        let written = String::from_utf8(written).unwrap();
-        let again = store(&written);
+        read(text().as_bytes(), &mut *in_style(&mut bytes, style)).unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        let reread_store = store(&text);
         assert!(
-            again.summary().diagnostics.iter().all(|found| found.text.contains("old name")),
+            reread_store.summary().diagnostics.iter().all(|found| found.text.contains("old name")),
             "{:?}",
-            again.summary().diagnostics
+            reread_store.summary().diagnostics
         );
         if header == HeaderStyle::Basic {
-            assert!(!written.contains("Shape") && !written.contains("Size"), "{written}");
-            assert!(styles(&again).iter().all(|(_, style)| style.is_none()));
+            assert!(!text.contains("Shape") && !text.contains("Size"), "{text}");
+            assert!(styles(&reread_store).iter().all(|(_, style)| style.is_none()));
         } else {
-            assert_eq!(styles(&again), styles(&first), "{written}");
+            assert_eq!(styles(&reread_store), styles(&first), "{text}");
             // Types and values without a style are written as before.
-            assert!(written.contains("\n2 t3 t1 \"Activity\"\n"), "{written}");
+            assert!(text.contains("\n2 t3 t1 \"Activity\"\n"), "{text}");
         }
     }
 }
@@ -221,12 +221,12 @@ fn a_growing_file_has_styles() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("growing.paje");
     let (whole, cancel) = (text(), Arc::new(AtomicBool::new(false)));
-    let (first, rest) = whole.split_at(whole.find("31 t L").unwrap());
+    let (first, tail) = whole.split_at(whole.find("31 t L").unwrap());
     std::fs::write(&path, first).unwrap();
     let mut options = OpenOptions::default();
     options.cancel = Some(Arc::clone(&cancel));
     let current = follow(&path, &options, Box::new(|_| {}));
-    std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(rest.as_bytes()).unwrap();
+    std::fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(tail.as_bytes()).unwrap();
     while current.snapshot().source.summary().events < 5 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }

@@ -29,12 +29,12 @@ fn main() {
         let runs = arguments.get(at + 1).and_then(|runs| runs.parse().ok());
         return drawn_runs(runs.expect("--drawn needs how many"));
     }
-    if let Some(at) = arguments.iter().position(|argument| argument == "--targets") {
+    if let Some(position) = arguments.iter().position(|argument| argument == "--targets") {
         let number = |at: usize| arguments.get(at).and_then(|number| number.parse().ok());
-        let only = arguments.get(at + 3).map_or("", String::as_str);
+        let only = arguments.get(position + 3).map_or("", String::as_str);
         return accuracy_targets::print(
-            number(at + 1).expect("--targets needs how many"),
-            number(at + 2).unwrap_or(1),
+            number(position + 1).expect("--targets needs how many"),
+            number(position + 2).unwrap_or(1),
             only,
         );
     }

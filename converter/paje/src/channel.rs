@@ -109,8 +109,8 @@ impl PajeSink for EventSender {
 
     #[inline]
     fn plain_event(&mut self, event: PlainEvent) -> io::Result<()> {
-        let EventBatch { events, since, .. } = &mut self.batch;
-        match PackedEvent::pack_plain(event, *since) {
+        let EventBatch { events, base_time, .. } = &mut self.batch;
+        match PackedEvent::pack_plain(event, *base_time) {
             // The last operation of a batch takes the slow path, as do those beyond the current
             // capacity.
             Some(packed) if events.len() < events.capacity() && events.len() < BATCH_EVENTS - 1 => {

@@ -206,12 +206,12 @@ mod tests {
     #[test]
     fn only_errors_become_warnings() {
         let file = DiagnosticKind::File;
-        let all = [
+        let diagnostics = [
             TraceDiagnostic::error(file, "text"),
             TraceDiagnostic::warning(file, "text"),
             TraceDiagnostic::note(file, "text"),
         ];
-        let severities = all.map(|diagnostic| (diagnostic.is_error(), diagnostic.at_most_warning().severity));
+        let severities = diagnostics.map(|diagnostic| (diagnostic.is_error(), diagnostic.at_most_warning().severity));
         let (warning, note) = (DiagnosticSeverity::Warning, DiagnosticSeverity::Note);
         assert_eq!(severities, [(true, warning), (false, warning), (false, note)]);
     }

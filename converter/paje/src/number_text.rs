@@ -74,14 +74,14 @@ pub fn seconds(nanos: i64, out: &mut Vec<u8>) {
     if nanos < 0 {
         out.push(b'-');
     }
-    let (seconds, rest) = parts(nanos.unsigned_abs());
+    let (seconds, fraction) = parts(nanos.unsigned_abs());
     if seconds >= 10 {
         integer(seconds, out);
-        return out.extend_from_slice(&decimals(rest));
+        return out.extend_from_slice(&decimals(fraction));
     }
     // One piece, because each append checks the capacity.
     let mut text = [digit(seconds); 11];
-    text[1..].copy_from_slice(&decimals(rest));
+    text[1..].copy_from_slice(&decimals(fraction));
     out.extend_from_slice(&text);
 }
 

@@ -36,24 +36,27 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 /// ```
 #[must_use]
 pub fn recycling_channel<T>(capacity: usize) -> (RecyclingSender<T>, RecyclingReceiver<T>) {
-    let (filled_sender, filled) = sync_channel(capacity);
+    let (filled_sender, filled_buffers) = sync_channel(capacity);
     // A receiver may keep some buffers for a while and return several of them in a row.
-    let (used_sender, used) = sync_channel(2 * capacity.max(1));
-    (RecyclingSender { filled: filled_sender, used }, RecyclingReceiver { filled, used: used_sender })
+    let (used_sender, used_buffers) = sync_channel(2 * capacity.max(1));
+    (
+        RecyclingSender { filled_buffers: filled_sender, used_buffers },
+        RecyclingReceiver { filled_buffers, used_buffers: used_sender },
+    )
 }
 
 /// The endpoint of the thread that fills buffers.
 #[derive(Debug)]
 pub struct RecyclingSender<T> {
-    filled: SyncSender<T>,
-    used: Receiver<T>,
+    filled_buffers: SyncSender<T>,
+    used_buffers: Receiver<T>,
 }
 
 /// The endpoint of the thread that uses the contents of buffers.
 #[derive(Debug)]
 pub struct RecyclingReceiver<T> {
-    filled: Receiver<T>,
-    used: SyncSender<T>,
+    filled_buffers: Receiver<T>,
+    used_buffers: SyncSender<T>,
 }
 
 /// The receiver was dropped, so no thread needs further buffers. The receiving thread has the
@@ -75,8 +78,8 @@ impl<T: Default> RecyclingSender<T> {
     /// # Errors
     /// If the receiver was dropped. The contents of the buffer are then discarded.
     pub fn exchange(&self, buffer: &mut T) -> Result<(), ReceiverGone> {
-        let Ok(()) = self.filled.send(std::mem::take(buffer)) else { return Err(ReceiverGone) };
-        if let Ok(used) = self.used.try_recv() {
+        let Ok(()) = self.filled_buffers.send(std::mem::take(buffer)) else { return Err(ReceiverGone) };
+        if let Ok(used) = self.used_buffers.try_recv() {
             *buffer = used;
         }
         Ok(())
@@ -88,13 +91,13 @@ impl<T> RecyclingReceiver<T> {
     /// buffers were received.
     #[must_use]
     pub fn receive(&self) -> Option<T> {
-        self.filled.recv().ok()
+        self.filled_buffers.recv().ok()
     }
 
     /// Returns a buffer to the sender. Frees it if enough buffers wait for the sender, or if there
     /// is none.
     pub fn recycle(&self, buffer: T) {
-        let _ = self.used.try_send(buffer);
+        let _ = self.used_buffers.try_send(buffer);
     }
 
     /// Calls `take` for each filled buffer and recycles it, until the end or until `take` fails.

@@ -34,14 +34,14 @@ impl TimeRange {
     /// The same columns as [`Self::column`], from left to right, without a division for each.
     pub fn columns(self, columns: u32) -> impl Iterator<Item = Self> + Clone {
         let (from, width) = (self.from.0, self.to.0.wrapping_sub(self.from.0).cast_unsigned());
-        let of = u64::from(columns.max(1));
-        let (step, part) = (width / of, width % of);
+        let column_count = u64::from(columns.max(1));
+        let (step, part) = (width / column_count, width % column_count);
         let (mut edge, mut parts) = (from, 0);
         (0..columns).map(move |_| {
             let from = edge;
             parts += part;
-            let carry = parts >= of;
-            parts -= if carry { of } else { 0 };
+            let carry = parts >= column_count;
+            parts -= if carry { column_count } else { 0 };
             edge = edge.wrapping_add_unsigned(step + u64::from(carry));
             Self { from: GlobalNanos(from), to: GlobalNanos(edge.max(from.saturating_add(1))) }
         })

@@ -93,33 +93,33 @@ pub(crate) fn parse_in(text: &str, default: i64) -> Result<i64, TimeTextError> {
     if with_point != text && parse_in(&with_point, default).is_ok() {
         return Err(TimeTextError::new(text, "a decimal point, not a comma", with_point));
     }
-    let wrong = || TimeTextError::new(text, "a time in seconds, or with units", "250ms");
-    let (is_negative, mut rest) = match text.strip_prefix(['-', '−']) {
+    let error = || TimeTextError::new(text, "a time in seconds, or with units", "250ms");
+    let (is_negative, mut remainder) = match text.strip_prefix(['-', '−']) {
         Some(rest) => (true, rest.trim_start()),
         None => (false, text),
     };
-    let (mut sum, mut above): (i128, Option<i64>) = (0, None);
+    let (mut sum, mut larger_unit): (i128, Option<i64>) = (0, None);
     loop {
-        let TimePart { number, unit: name, rest: after } = first_part(rest);
+        let TimePart { number, unit: name, remainder: after } = first_part(remainder);
         if number.is_empty() {
-            return Err(wrong());
+            return Err(error());
         }
         let unit = match unit(name) {
             Some(unit) => unit,
             // Only the whole time can have no unit.
-            None if name.is_empty() && after.is_empty() && above.is_none() => default,
-            None if name.is_empty() => return Err(wrong()),
+            None if name.is_empty() && after.is_empty() && larger_unit.is_none() => default,
+            None if name.is_empty() => return Err(error()),
             None => {
                 let expected = format!("one of the units ns, us, ms, s, min, h and d instead of `{name}`");
                 return Err(TimeTextError::new(text, expected, "250ms"));
             }
         };
-        sum = sum.saturating_add(nanos(number, unit).ok_or_else(wrong)?);
-        if above.is_some_and(|above| above <= unit) {
+        sum = sum.saturating_add(nanos(number, unit).ok_or_else(error)?);
+        if larger_unit.is_some_and(|above| above <= unit) {
             return Err(TimeTextError::new(text, "each unit once, the largest first", "1h 30min"));
         }
-        (above, rest) = (Some(unit), after);
-        if rest.is_empty() {
+        (larger_unit, remainder) = (Some(unit), after);
+        if remainder.is_empty() {
             break;
         }
     }
@@ -143,7 +143,7 @@ struct TimePart<'t> {
     /// The name of its unit; empty if it has none.
     unit: &'t str,
     /// The text after it.
-    rest: &'t str,
+    remainder: &'t str,
 }
 
 fn first_part(text: &str) -> TimePart<'_> {
@@ -152,7 +152,7 @@ fn first_part(text: &str) -> TimePart<'_> {
     let number = &text[..text.len() - after.len()];
     let after = after.trim_start();
     let rest = after.trim_start_matches(char::is_alphabetic);
-    TimePart { number, unit: &after[..after.len() - rest.len()], rest: rest.trim_start() }
+    TimePart { number, unit: &after[..after.len() - rest.len()], remainder: rest.trim_start() }
 }
 
 /// A number of units as nanoseconds. Numbers too large for the result become the largest one.

@@ -148,7 +148,7 @@ pub(crate) struct PiclFaultCounts {
     is_strict: bool,
     faults: [Option<PiclFault>; PROPERTIES.len()],
     /// Messages that are received before they are sent, by sender and receiver.
-    early: BTreeMap<(u32, u32), EarlyMessages>,
+    early_messages: BTreeMap<(u32, u32), EarlyMessages>,
 }
 
 /// The messages of a pair of units that are received before they are sent.
@@ -168,7 +168,7 @@ pub(crate) struct StrictFault(pub(crate) PiclFault);
 
 impl PiclFaultCounts {
     pub(crate) fn new(is_strict: bool) -> Self {
-        Self { is_strict, faults: [const { None }; PROPERTIES.len()], early: BTreeMap::new() }
+        Self { is_strict, faults: [const { None }; PROPERTIES.len()], early_messages: BTreeMap::new() }
     }
 
     #[cold]
@@ -199,28 +199,28 @@ impl PiclFaultCounts {
         (line, nanos): (u64, u64),
     ) -> Result<(), StrictFault> {
         let kind = PiclFaultKind::EarlyReceive;
-        let early = self.early.entry(pair).or_insert_with(|| EarlyMessages {
+        let messages = self.early_messages.entry(pair).or_insert_with(|| EarlyMessages {
             fault: PiclFault { kind, count: 0, line, excerpt: excerpt.to_owned() },
             longest: 0,
         });
-        early.fault.count += 1;
-        early.fault.line = early.fault.line.min(line);
-        early.longest = early.longest.max(nanos);
-        if self.is_strict { Err(StrictFault(early.report())) } else { Ok(()) }
+        messages.fault.count += 1;
+        messages.fault.line = messages.fault.line.min(line);
+        messages.longest = messages.longest.max(nanos);
+        if self.is_strict { Err(StrictFault(messages.report())) } else { Ok(()) }
     }
 
     /// All faults, sorted by their first lines.
     pub(crate) fn into_list(self) -> Vec<PiclFault> {
-        let mut early: Vec<EarlyMessages> = self.early.into_values().collect();
-        early.sort_by_key(|early| std::cmp::Reverse(early.longest));
-        let others = early.split_off(early.len().min(MAX_PAIRS));
+        let mut messages: Vec<EarlyMessages> = self.early_messages.into_values().collect();
+        messages.sort_by_key(|early| std::cmp::Reverse(early.longest));
+        let unlisted_pairs = messages.split_off(messages.len().min(MAX_PAIRS));
         let mut list: Vec<PiclFault> = self.faults.into_iter().flatten().collect();
-        list.extend(early.iter().map(EarlyMessages::report));
-        if let Some(first) = others.first() {
-            let count = others.iter().map(|early| early.fault.count).sum();
-            let line = others.iter().map(|early| early.fault.line).min().unwrap_or(0);
-            let pairs = if others.len() == 1 { "pair" } else { "pairs" };
-            let text = format!("{} other {pairs} of nodes, {}", others.len(), time_text(first.longest));
+        list.extend(messages.iter().map(EarlyMessages::report));
+        if let Some(first) = unlisted_pairs.first() {
+            let count = unlisted_pairs.iter().map(|early| early.fault.count).sum();
+            let line = unlisted_pairs.iter().map(|early| early.fault.line).min().unwrap_or(0);
+            let pairs = if unlisted_pairs.len() == 1 { "pair" } else { "pairs" };
+            let text = format!("{} other {pairs} of nodes, {}", unlisted_pairs.len(), time_text(first.longest));
             list.push(PiclFault { kind: PiclFaultKind::EarlyReceive, count, line, excerpt: text });
         }
         list.sort_by_key(|fault| fault.line);

@@ -182,7 +182,7 @@ impl<R: Read> PiclReader<R> {
                 emitter.send(&action)?;
             }
         }
-        let events = emitter.sent();
+        let events = emitter.sent_count();
         let end = GlobalNanos(emitter.finish()?);
         Ok(PiclReport { lines: self.lines.number(), events, end, faults: log.faults.into_list() })
     }

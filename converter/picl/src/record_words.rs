@@ -6,17 +6,17 @@ use tumit_paje::time::{GlobalNanos, TimeUnit};
 /// The words of a line, separated by blanks. A word in double quotes can contain blanks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordWords<'a> {
-    rest: &'a [u8],
+    remainder: &'a [u8],
 }
 
 impl<'a> RecordWords<'a> {
     pub(crate) fn of(line: &'a [u8]) -> Self {
-        Self { rest: line.trim_ascii() }
+        Self { remainder: line.trim_ascii() }
     }
 
     /// The text after the words that were taken, without blanks around it.
-    pub(crate) fn rest(&self) -> &'a [u8] {
-        self.rest
+    pub(crate) fn remainder(&self) -> &'a [u8] {
+        self.remainder
     }
 
     /// The next word as an integer. `None` if there is no word or if it is no integer.
@@ -29,16 +29,17 @@ impl<'a> Iterator for RecordWords<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        if self.rest.is_empty() {
+        if self.remainder.is_empty() {
             return None;
         }
-        let quoted = if self.rest[0] == b'"' { self.rest[1..].iter().position(|&byte| byte == b'"') } else { None };
+        let quoted =
+            if self.remainder[0] == b'"' { self.remainder[1..].iter().position(|&byte| byte == b'"') } else { None };
         let end = match quoted {
             Some(length) => length + 2,
-            None => self.rest.iter().position(u8::is_ascii_whitespace).unwrap_or(self.rest.len()),
+            None => self.remainder.iter().position(u8::is_ascii_whitespace).unwrap_or(self.remainder.len()),
         };
-        let (word, rest) = self.rest.split_at(end);
-        self.rest = rest.trim_ascii_start();
+        let (word, rest) = self.remainder.split_at(end);
+        self.remainder = rest.trim_ascii_start();
         Some(if quoted.is_some() { &word[1..word.len() - 1] } else { word })
     }
 }

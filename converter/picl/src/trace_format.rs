@@ -36,7 +36,7 @@ impl TraceFormat {
     #[must_use]
     pub fn of(first: &[u8]) -> Option<Self> {
         let lines = first_lines(first)?;
-        let (start, others) = lines.split_first()?;
+        let (start, next_lines) = lines.split_first()?;
         if let Some(format) = Self::of_line(start).filter(|format| *format != Self::OldPicl || is_verbose(start)) {
             return Some(format);
         }
@@ -44,9 +44,9 @@ impl TraceFormat {
         // quarter of them may be damaged. If the first line is damaged, at least two others fit.
         let min_lines = if is_compact(start) { 0 } else { 2 };
         let format =
-            if is_compact(start) { Self::OldPicl } else { others.iter().find_map(|line| Self::of_line(line))? };
-        let fitting = others.iter().filter(|line| Self::of_line(line) == Some(format)).count();
-        (fitting >= min_lines && (others.len() - fitting) * 4 <= others.len()).then_some(format)
+            if is_compact(start) { Self::OldPicl } else { next_lines.iter().find_map(|line| Self::of_line(line))? };
+        let fitting = next_lines.iter().filter(|line| Self::of_line(line) == Some(format)).count();
+        (fitting >= min_lines && (next_lines.len() - fitting) * 4 <= next_lines.len()).then_some(format)
     }
 
     /// The format of a file with a name and these first bytes. A file with the extension `picl` or

@@ -190,13 +190,13 @@ const KEPT: &[&str] = &["Activity", "Task", "Mark", "Text", "Message"];
 fn written_traces_have_the_same_entities() {
     for name in ["conceptual.picl", "pastix.picl", "mpicl.picl", "parasol.picl"] {
         let text = case(name);
-        let again = rewrite(&text, TraceFormat::NewPicl, PiclStyle::New);
+        let rewritten_text = rewrite(&text, TraceFormat::NewPicl, PiclStyle::New);
         let (first, _) = read(&text, TraceFormat::NewPicl);
-        let (second, _) = read(&again, TraceFormat::of(&again).unwrap());
+        let (second, _) = read(&rewritten_text, TraceFormat::of(&rewritten_text).unwrap());
         assert_eq!(first.lines.len(), second.lines.len(), "{name}");
         let all = [KEPT, &["Record", "Definition"]].concat();
         assert_eq!(first.of(&all), second.of(&all), "{name}");
-        assert_eq!(rewrite(&again, TraceFormat::NewPicl, PiclStyle::New), again, "{name}");
+        assert_eq!(rewrite(&rewritten_text, TraceFormat::NewPicl, PiclStyle::New), rewritten_text, "{name}");
     }
     for style in [PiclStyle::OldCompact, PiclStyle::OldVerbose] {
         for name in ["old-compact.picl", "old-verbose.picl"] {

@@ -121,11 +121,16 @@ const KEPT: &[&str] = &["Activity", "Task", "Mark", "Text", "Message"];
 /// same bytes.
 fn assert_kept(text: &[u8], format: TraceFormat, style: PiclStyle) -> Result<(), TestCaseError> {
     let (first, _) = read(text, format);
-    let again = rewrite(text, format, style);
-    let (second, _) = read(&again, format);
-    prop_assert_eq!(first.of(KEPT), second.of(KEPT), "{}", String::from_utf8_lossy(&again));
-    let third = rewrite(&again, format, style);
-    prop_assert!(third == again, "{}\n{}", String::from_utf8_lossy(&again), String::from_utf8_lossy(&third));
+    let rewritten_text = rewrite(text, format, style);
+    let (second, _) = read(&rewritten_text, format);
+    prop_assert_eq!(first.of(KEPT), second.of(KEPT), "{}", String::from_utf8_lossy(&rewritten_text));
+    let third = rewrite(&rewritten_text, format, style);
+    prop_assert!(
+        third == rewritten_text,
+        "{}\n{}",
+        String::from_utf8_lossy(&rewritten_text),
+        String::from_utf8_lossy(&third)
+    );
     Ok(())
 }
 
@@ -210,13 +215,13 @@ proptest! {
             (PiclStyle::OldCompact, TraceFormat::OldPicl),
             (PiclStyle::OldVerbose, TraceFormat::OldPicl),
         ] {
-            let again = rewrite(text.as_bytes(), format, style);
-            let (_, faults) = read(&again, written);
+            let rewritten_text = rewrite(text.as_bytes(), format, style);
+            let (_, faults) = read(&rewritten_text, written);
             // Unknown records are kept.
             let is_damage = |kind: PiclFaultKind| {
                 kind == PiclFaultKind::Head || kind == PiclFaultKind::UnknownKey && !has_unknown
             };
-            prop_assert!(!faults.iter().any(|fault| is_damage(fault.0)), "{:?} {}", faults, String::from_utf8_lossy(&again));
+            prop_assert!(!faults.iter().any(|fault| is_damage(fault.0)), "{:?} {}", faults, String::from_utf8_lossy(&rewritten_text));
         }
     }
 

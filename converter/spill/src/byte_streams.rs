@@ -187,11 +187,11 @@ impl ByteStreamReader<'_> {
         while self.window.len() - self.position < count {
             self.window.drain(..self.position);
             self.position = 0;
-            let old = self.window.len();
+            let old_length = self.window.len();
             if let (Some((offset, length)), Some(file)) = (self.chunks.last_mut(), self.file) {
                 let some = (*length).min(READ_BYTES as u64);
-                self.window.resize(old + some as usize, 0);
-                file.read_exact_at(&mut self.window[old..], *offset)?;
+                self.window.resize(old_length + some as usize, 0);
+                file.read_exact_at(&mut self.window[old_length..], *offset)?;
                 (*offset, *length) = (*offset + some, *length - some);
                 if *length == 0 {
                     self.chunks.pop();

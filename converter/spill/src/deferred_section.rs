@@ -30,14 +30,14 @@ pub struct DeferredSection {
     memory: Vec<u8>,
     file: Option<File>,
     /// Bytes in the file.
-    written: u64,
+    written_bytes: u64,
 }
 
 impl DeferredSection {
     /// An empty section. The budget of `space` is for this section.
     #[must_use]
     pub fn new(space: &TemporarySpace) -> Self {
-        Self { space: space.clone(), memory: Vec::new(), file: None, written: 0 }
+        Self { space: space.clone(), memory: Vec::new(), file: None, written_bytes: 0 }
     }
 
     /// An empty section with the same budget.
@@ -49,7 +49,7 @@ impl DeferredSection {
     /// Number of bytes so far.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.written + self.memory.len() as u64
+        self.written_bytes + self.memory.len() as u64
     }
 
     /// Whether it contains no bytes.
@@ -70,7 +70,7 @@ impl DeferredSection {
             }
             if let Some(file) = &mut self.file {
                 file.write_all(&self.memory)?;
-                self.written += self.memory.len() as u64;
+                self.written_bytes += self.memory.len() as u64;
                 self.memory.clear();
             }
         }
@@ -86,7 +86,7 @@ impl DeferredSection {
         if let Some(mut file) = self.file {
             file.rewind()?;
             let mut buffer = vec![0; (READ_BYTES / unit).max(1) * unit];
-            let mut left = self.written;
+            let mut left = self.written_bytes;
             while left > 0 {
                 let some = left.min(buffer.len() as u64) as usize;
                 file.read_exact(&mut buffer[..some])?;

@@ -60,10 +60,10 @@ pub struct EndpointMap<T, const N: usize> {
     first: SpillMap<N>,
     /// The queue after the first endpoint of a key: number of the next endpoint, and number after
     /// the last one.
-    queued: SpillMap<2>,
+    queues: SpillMap<2>,
     /// The endpoints of the queue, by key and number.
-    others: SpillMap<N>,
-    of: PhantomData<T>,
+    queued_endpoints: SpillMap<N>,
+    endpoint_type: PhantomData<T>,
 }
 
 impl<T, const N: usize> Default for EndpointMap<T, N> {
@@ -78,7 +78,7 @@ pub enum EndpointMatch<T> {
     /// The partner endpoint was waiting. It is removed.
     Other {
         /// The partner endpoint.
-        other: T,
+        partner: T,
         /// Whether no other endpoint waits under this key.
         is_last: bool,
     },
@@ -99,21 +99,26 @@ impl<T, const N: usize> EndpointMap<T, N> {
     /// An empty map.
     #[must_use]
     pub fn new(overflow: OverflowStore) -> Self {
-        let queued = SpillMap::new(overflow.clone());
-        Self { first: SpillMap::new(overflow.clone()), queued, others: SpillMap::new(overflow), of: PhantomData }
+        let queues = SpillMap::new(overflow.clone());
+        Self {
+            first: SpillMap::new(overflow.clone()),
+            queues,
+            queued_endpoints: SpillMap::new(overflow),
+            endpoint_type: PhantomData,
+        }
     }
 
     /// Changes the destination of endpoints that exceed memory.
     pub fn overflow_to(&mut self, overflow: OverflowStore) {
         self.first.overflow_to(overflow.clone());
-        self.queued.overflow_to(overflow.clone());
-        self.others.overflow_to(overflow);
+        self.queues.overflow_to(overflow.clone());
+        self.queued_endpoints.overflow_to(overflow);
     }
 
     /// Number of waiting endpoints.
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.first.len() + self.others.len()
+        self.first.len() + self.queued_endpoints.len()
     }
 
     /// Whether no endpoint waits.
@@ -147,7 +152,7 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
             },
             Some(words) => match T::of(words) {
                 other if other.starts() == starts => (Some(words), InsertOutcome::Alike(wait)),
-                other => (None, InsertOutcome::Done(EndpointMatch::Other { other, is_last: true })),
+                partner => (None, InsertOutcome::Done(EndpointMatch::Other { partner, is_last: true })),
             },
         })?;
         match pairing {
@@ -155,30 +160,30 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
                 Some(half) => self.queue(key, &half).map(|()| EndpointMatch::Alike),
                 None => Ok(EndpointMatch::Refused),
             },
-            InsertOutcome::Done(EndpointMatch::Other { other, .. }) if !self.queued.is_empty() => {
-                Ok(EndpointMatch::Other { other, is_last: !self.advance(key)? })
+            InsertOutcome::Done(EndpointMatch::Other { partner: other, .. }) if !self.queues.is_empty() => {
+                Ok(EndpointMatch::Other { partner: other, is_last: !self.advance(key)? })
             }
             InsertOutcome::Done(meeting) => Ok(meeting),
         }
     }
 
     #[cold]
-    fn queue(&mut self, key: u128, half: &T) -> io::Result<()> {
-        let number = self.queued.change(key, |queue| {
+    fn queue(&mut self, key: u128, endpoint: &T) -> io::Result<()> {
+        let number = self.queues.change(key, |queue| {
             let [next, end] = queue.unwrap_or([0, 0]);
             (Some([next, end + 1]), end)
         })?;
-        self.others.change(later_key(key, number), |_| (Some(half.words()), ()))
+        self.queued_endpoints.change(later_key(key, number), |_| (Some(endpoint.words()), ()))
     }
 
     /// Makes the next endpoint under this key the first. `false` when there is none.
     fn advance(&mut self, key: u128) -> io::Result<bool> {
-        let next = self.queued.change(key, |queue| match queue {
+        let next = self.queues.change(key, |queue| match queue {
             Some([next, end]) => ((next + 1 < end).then_some([next + 1, end]), Some(next)),
             None => (None, None),
         })?;
         let Some(number) = next else { return Ok(false) };
-        let words = self.others.change(later_key(key, number), |words| (None, words))?;
+        let words = self.queued_endpoints.change(later_key(key, number), |words| (None, words))?;
         self.first.change(key, |_| (words, ()))?;
         Ok(true)
     }
@@ -189,14 +194,14 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
     /// As [`Self::match_or_insert`], and those of `give`.
     pub fn for_each(&self, mut give: impl FnMut(T) -> io::Result<()>) -> io::Result<()> {
         self.first.for_each(|_, words| give(T::of(words)))?;
-        self.others.for_each(|_, words| give(T::of(words)))
+        self.queued_endpoints.for_each(|_, words| give(T::of(words)))
     }
 
     /// Removes all endpoints.
     pub fn clear(&mut self) {
         self.first.clear();
-        self.queued.clear();
-        self.others.clear();
+        self.queues.clear();
+        self.queued_endpoints.clear();
     }
 }
 
@@ -235,9 +240,9 @@ mod tests {
                 let queue = model.entry(key).or_default();
                 let expected = match (queue.front(), half) {
                     (Some(first), _) if first.0 != starts => {
-                        let other = *first;
+                        let partner = *first;
                         queue.pop_front();
-                        EndpointMatch::Other { other, is_last: queue.is_empty() }
+                        EndpointMatch::Other { partner, is_last: queue.is_empty() }
                     }
                     (_, None) => EndpointMatch::Refused,
                     (first, Some(half)) => {

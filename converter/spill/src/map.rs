@@ -235,13 +235,13 @@ impl<const N: usize> SpillMap<N> {
 
     /// All entries as words.
     fn words(&self) -> io::Result<Vec<u64>> {
-        let mut all = Vec::new();
+        let mut entries = Vec::new();
         self.for_each(|key, words| {
-            all.extend([(key >> 64) as u64, key as u64]);
-            all.extend(words);
+            entries.extend([(key >> 64) as u64, key as u64]);
+            entries.extend(words);
             Ok(())
         })?;
-        Ok(all)
+        Ok(entries)
     }
 
     /// A map from the words of all entries.
@@ -418,7 +418,7 @@ mod tests {
         let overflow = OverflowStore { folder: "/nowhere/at/all".into(), max_entries: 2 };
         let mut far = SpillMap::<1>::new(overflow);
         far.change(1, |_| (Some([1]), ())).unwrap();
-        let why = far.change(2, |_| (Some([2]), ())).unwrap_err().to_string();
-        assert!(why.contains("/nowhere/at/all") && !why.contains("TMPDIR"), "{why}");
+        let error = far.change(2, |_| (Some([2]), ())).unwrap_err().to_string();
+        assert!(error.contains("/nowhere/at/all") && !error.contains("TMPDIR"), "{error}");
     }
 }

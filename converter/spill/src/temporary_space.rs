@@ -71,9 +71,9 @@ impl TemporarySpace {
 /// # Errors
 /// If it cannot be created. The text names the folder.
 pub(crate) fn temporary_file(folder: &Path) -> io::Result<File> {
-    tempfile::tempfile_in(folder).map_err(|why| {
+    tempfile::tempfile_in(folder).map_err(|error| {
         let hint = if folder == std::env::temp_dir() { " (set TMPDIR to another folder)" } else { "" };
-        io::Error::new(why.kind(), format!("cannot create a temporary file in {}: {why}{hint}", folder.display()))
+        io::Error::new(error.kind(), format!("cannot create a temporary file in {}: {error}{hint}", folder.display()))
     })
 }
 

@@ -39,14 +39,14 @@ pub(crate) fn wrong_samples(fit: &OffsetFit, domains: &[ClockDomain]) -> Vec<Tra
     let named = |&(a, b): &(usize, usize)| format!("`{}` and `{}`", domains[a].name, domains[b].name);
     let wrong = wrong.into_iter().map(|(pairs, ContradictingBursts { bursts, nanos })| {
         let micros = nanos * 1e-3;
-        let of = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
+        let burst_text = if bursts == 1 { "one burst".to_owned() } else { format!("{bursts} bursts") };
         match pairs {
-            [] => format!("sync samples of {of} between several pairs of clocks contradict each other by {micros:.1} us or more: timestamps may be wrong by as much"),
-            [pair] => format!("sync samples of {of} between clocks {} differ by {micros:.1} us from those of the other clocks: not used", named(pair)),
+            [] => format!("sync samples of {burst_text} between several pairs of clocks contradict each other by {micros:.1} us or more: timestamps may be wrong by as much"),
+            [pair] => format!("sync samples of {burst_text} between clocks {} differ by {micros:.1} us from those of the other clocks: not used", named(pair)),
             [some @ .., last] => {
                 let some: Vec<String> = some.iter().map(named).collect();
                 let (some, last) = (some.join(", "), named(last));
-                format!("sync samples of {of} contradict each other by {micros:.1} us: those between clocks {some} or {last} are wrong, and it is unknown which of them; timestamps may be wrong by as much")
+                format!("sync samples of {burst_text} contradict each other by {micros:.1} us: those between clocks {some} or {last} are wrong, and it is unknown which of them; timestamps may be wrong by as much")
             }
         }
     });

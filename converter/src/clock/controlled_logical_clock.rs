@@ -53,19 +53,19 @@ const LOOKED_AT: usize = 1 << 16;
 /// # Errors
 /// When the temporary file of the log cannot be read.
 pub(crate) fn usual_reversal(log: &LinkLog, maps: &[TimestampMap]) -> io::Result<i64> {
-    let (mut links, mut reversed, mut every) = (0u64, 0u64, 1u64);
+    let (mut links, mut reversed, mut interval) = (0u64, 0u64, 1u64);
     let mut sizes: Vec<i64> = Vec::new();
     let timestamp =
         |end: &LinkEndpoint| maps.get(end.stream as usize).map_or(end.timestamp, |map| map.line(end.timestamp));
     log.pairs(|start, finish| {
         links += 1;
-        let early = timestamp(start).saturating_sub(timestamp(finish));
-        if early <= 0 {
+        let excess = timestamp(start).saturating_sub(timestamp(finish));
+        if excess <= 0 {
             return;
         }
         reversed += 1;
-        if reversed.is_multiple_of(every) {
-            sizes.push(early);
+        if reversed.is_multiple_of(interval) {
+            sizes.push(excess);
         }
         if sizes.len() == LOOKED_AT {
             // Keeps every second size, and samples half as many of the following ones.
@@ -74,7 +74,7 @@ pub(crate) fn usual_reversal(log: &LinkLog, maps: &[TimestampMap]) -> io::Result
                 position += 1;
                 position % 2 == 0
             });
-            every *= 2;
+            interval *= 2;
         }
     })?;
     sizes.sort_unstable();
@@ -130,7 +130,7 @@ struct CausalStream {
     queue: VecDeque<CausalNode>,
     /// For streams with endpoints that are not in order of timestamps: endpoints that an earlier
     /// one may still precede.
-    unsorted: BinaryHeap<Reverse<UnsortedEndpoint>>,
+    unsorted_endpoints: BinaryHeap<Reverse<UnsortedEndpoint>>,
     ends: u64,
     /// The dependence that stops the first node of the queue.
     waits_for: Option<CausalWait>,
@@ -151,12 +151,12 @@ struct CausalPass<'p> {
     maps: &'p [TimestampMap],
     streams: Vec<CausalStream>,
     /// Visited starts of links with unvisited ends.
-    started: FxHashMap<u64, VisitedStart>,
+    visited_starts: FxHashMap<u64, VisitedStart>,
     /// Waiting streams by the link that they wait for.
-    waiting: FxHashMap<u64, usize>,
+    waiting_streams: FxHashMap<u64, usize>,
     operations: OperationWaits<'p>,
     /// By link: the stream with its start, if the start is in a queue.
-    queued: FxHashMap<u64, usize>,
+    queued_starts: FxHashMap<u64, usize>,
     /// Links that were given up because of cycles.
     released: FxHashSet<u64>,
     waiting_ends: usize,
@@ -172,10 +172,10 @@ impl<'p> CausalPass<'p> {
             log,
             maps,
             streams,
-            started: FxHashMap::default(),
-            waiting: FxHashMap::default(),
+            visited_starts: FxHashMap::default(),
+            waiting_streams: FxHashMap::default(),
             operations: OperationWaits::new(log.parts()),
-            queued: FxHashMap::default(),
+            queued_starts: FxHashMap::default(),
             released: FxHashSet::default(),
             waiting_ends: 0,
             look_at: MANY,
@@ -204,7 +204,7 @@ impl<'p> CausalPass<'p> {
 
     fn take_unsorted(&mut self, number: usize, ends: &[UnsortedEndpoint]) {
         let stream = &mut self.streams[number];
-        stream.unsorted.extend(ends.iter().copied().map(Reverse));
+        stream.unsorted_endpoints.extend(ends.iter().copied().map(Reverse));
         stream.ends += ends.len() as u64;
         self.waiting_ends += ends.len();
         let floor = self.log.floor(number, stream.ends);
@@ -216,10 +216,10 @@ impl<'p> CausalPass<'p> {
     /// earlier endpoint can follow.
     fn sorted_until(&mut self, number: usize, floor: i64) {
         let mut node: Option<CausalNode> = None;
-        while let Some(&Reverse(end)) = self.streams[number].unsorted.peek()
+        while let Some(&Reverse(end)) = self.streams[number].unsorted_endpoints.peek()
             && end.raw <= floor
         {
-            self.streams[number].unsorted.pop();
+            self.streams[number].unsorted_endpoints.pop();
             self.waiting_ends -= 1;
             if let Some(full) = node.take_if(|node| (node.raw, node.ordinal) != (end.raw, end.ordinal)) {
                 self.enqueue(number, full);
@@ -237,7 +237,7 @@ impl<'p> CausalPass<'p> {
 
     fn enqueue(&mut self, number: usize, node: CausalNode) {
         for start in &node.starts {
-            self.queued.insert(*start, number);
+            self.queued_starts.insert(*start, number);
         }
         for operation in &node.sources {
             self.operations.add_source(*operation, number);
@@ -260,7 +260,7 @@ impl<'p> CausalPass<'p> {
                 if let Some(wait) = wait {
                     self.streams[number].waits_for = Some(wait);
                     match wait {
-                        CausalWait::Link(link) => drop(self.waiting.insert(link, number)),
+                        CausalWait::Link(link) => drop(self.waiting_streams.insert(link, number)),
                         CausalWait::Operation(operation) => self.operations.add_waiting(operation, number),
                     }
                     break;
@@ -280,7 +280,7 @@ impl<'p> CausalPass<'p> {
     /// The first dependence of a node that is not visited.
     fn next_wait(&self, node: &CausalNode) -> Option<CausalWait> {
         let missing = |link: &&u64| {
-            !self.started.contains_key(*link) && !self.released.contains(*link) && !node.starts.contains(*link)
+            !self.visited_starts.contains_key(*link) && !self.released.contains(*link) && !node.starts.contains(*link)
         };
         let link = node.finishes.iter().find(missing).map(|link| CausalWait::Link(*link));
         let waits = |operation: &&u64| self.operations.waits(**operation, node.own_sources(**operation));
@@ -294,15 +294,21 @@ impl<'p> CausalPass<'p> {
         let mut need = i64::MIN;
         for link in &node.finishes {
             // There is no start if the link was released, or if it starts at this node.
-            let Some(VisitedStart { before, after }) = self.started.remove(link) else { continue };
-            self.report.reversed += u64::from(before > node.timestamp);
-            if after > timestamp {
-                self.report.moved += 1;
-                need = need.max(after + MIN_LINK_NANOS);
+            let Some(VisitedStart { unshifted_time, shifted_time }) = self.visited_starts.remove(link) else {
+                continue;
+            };
+            self.report.reversed += u64::from(unshifted_time > node.timestamp);
+            if shifted_time > timestamp {
+                self.report.moved_links += 1;
+                need = need.max(shifted_time + MIN_LINK_NANOS);
             }
         }
         for operation in &node.targets {
-            let Some(VisitedStart { before, after }) = self.operations.visit_target(*operation) else { continue };
+            let Some(VisitedStart { unshifted_time: before, shifted_time: after }) =
+                self.operations.visit_target(*operation)
+            else {
+                continue;
+            };
             self.report.reversed_parts += u64::from(before > node.timestamp);
             if after > timestamp {
                 self.report.moved_parts += 1;
@@ -323,18 +329,18 @@ impl<'p> CausalPass<'p> {
             jumps.push(jump);
         }
         for link in &node.starts {
-            self.queued.remove(link);
+            self.queued_starts.remove(link);
             if self.released.contains(link) || node.finishes.contains(link) {
                 continue;
             }
-            self.started.insert(*link, VisitedStart { before: node.timestamp, after: timestamp });
-            if let Some(waiter) = self.waiting.remove(link) {
+            self.visited_starts.insert(*link, VisitedStart { unshifted_time: node.timestamp, shifted_time: timestamp });
+            if let Some(waiter) = self.waiting_streams.remove(link) {
                 self.streams[waiter].waits_for = None;
                 runnable.push(waiter);
             }
         }
         for operation in &node.sources {
-            let start = VisitedStart { before: node.timestamp, after: timestamp };
+            let start = VisitedStart { unshifted_time: node.timestamp, shifted_time: timestamp };
             for waiter in self.operations.visit_source(*operation, number, start) {
                 self.streams[waiter].waits_for = None;
                 runnable.push(waiter);
@@ -354,7 +360,7 @@ impl<'p> CausalPass<'p> {
     /// Finds cycles of waiting streams, and releases the earliest end of each cycle. O(streams).
     fn release_cycles(&mut self) -> bool {
         let waits_in = |number: usize| match self.streams[number].waits_for? {
-            CausalWait::Link(link) => self.queued.get(&link).copied(),
+            CausalWait::Link(link) => self.queued_starts.get(&link).copied(),
             CausalWait::Operation(operation) => self.operations.stream_with_source(operation),
         };
         // By stream: the number of the search that visited it, from 1. 0 if none did.
@@ -372,10 +378,10 @@ impl<'p> CausalPass<'p> {
                 let key = |number: usize| {
                     (self.streams[number].queue.front().map_or(i64::MAX, |node| node.timestamp), number)
                 };
-                let (mut earliest, mut on) = (key(position), position);
-                while let Some(next) = waits_in(on).filter(|next| *next != position) {
-                    on = next;
-                    earliest = earliest.min(key(on));
+                let (mut earliest, mut stream) = (key(position), position);
+                while let Some(next) = waits_in(stream).filter(|next| *next != position) {
+                    stream = next;
+                    earliest = earliest.min(key(stream));
                 }
                 cycles.push(earliest.1);
             }
@@ -385,7 +391,7 @@ impl<'p> CausalPass<'p> {
             self.report.circular += 1;
             match wait {
                 CausalWait::Link(link) => {
-                    self.waiting.remove(&link);
+                    self.waiting_streams.remove(&link);
                     self.released.insert(link);
                 }
                 CausalWait::Operation(operation) => {

@@ -14,14 +14,14 @@ const MAX_SLOPE_DIVISOR: i64 = 100;
 pub(crate) struct CorrectionPoint {
     pub(crate) raw: i64,
     /// Nanoseconds.
-    pub(crate) added: i64,
+    pub(crate) correction: i64,
 }
 
 /// A map from raw timestamps to corrected ones. It adds corrections, which are linear between knots
 /// and constant outside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimestampCorrection {
-    /// The clock steps: from `raw` on, `added` is added, and the result is at least `min_result`.
+    /// The clock steps: from `raw` on, `correction` is added, and the result is at least `min_result`.
     steps: Vec<RemovedStep>,
     knots: Vec<CorrectionKnot>,
     /// The map that is applied before this one.
@@ -31,7 +31,7 @@ pub(crate) struct TimestampCorrection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct RemovedStep {
     raw: i64,
-    added: i64,
+    correction: i64,
     min_result: i64,
 }
 
@@ -39,7 +39,7 @@ struct RemovedStep {
 struct CorrectionKnot {
     raw: i64,
     /// The correction at the knot, nanoseconds.
-    added: i64,
+    correction: i64,
     /// The change of the correction per nanosecond after the knot, times 2^40.
     slope: i64,
 }
@@ -58,9 +58,9 @@ impl TimestampCorrection {
     /// `allowed` gives the bounds on the change of a correction over a distance.
     fn with_slopes(points: &[CorrectionPoint], allowed: impl Fn(i64) -> RangeInclusive<i64>) -> Self {
         let mut knots: Vec<CorrectionKnot> = Vec::new();
-        for &CorrectionPoint { raw, added } in points {
+        for &CorrectionPoint { raw, correction } in points {
             let Some(last) = knots.last_mut() else {
-                knots.push(CorrectionKnot { raw, added, slope: 0 });
+                knots.push(CorrectionKnot { raw, correction, slope: 0 });
                 continue;
             };
             let distance = raw.saturating_sub(last.raw);
@@ -68,11 +68,11 @@ impl TimestampCorrection {
                 continue;
             }
             let allowed = allowed(distance);
-            let step = added.saturating_sub(last.added).clamp(*allowed.start(), *allowed.end());
+            let step = correction.saturating_sub(last.correction).clamp(*allowed.start(), *allowed.end());
             let slope = (i128::from(step) << SHIFT) / i128::from(distance);
             last.slope = i64::try_from(slope).unwrap_or(0);
-            let added = last.added.saturating_add(step);
-            knots.push(CorrectionKnot { raw, added, slope: 0 });
+            let added = last.correction.saturating_add(step);
+            knots.push(CorrectionKnot { raw, correction: added, slope: 0 });
         }
         Self { steps: Vec::new(), knots, base: None }
     }
@@ -85,10 +85,10 @@ impl TimestampCorrection {
 
     /// The same map after the removal of clock steps. In order of time.
     pub(crate) fn after_steps(mut self, steps: &[CorrectionPoint]) -> Self {
-        for &CorrectionPoint { raw, added } in steps {
+        for &CorrectionPoint { raw, correction } in steps {
             let min_result = self.without_steps(raw);
-            let before = self.steps.last().map_or(0, |step| step.added);
-            self.steps.push(RemovedStep { raw, added: before + added, min_result });
+            let before = self.steps.last().map_or(0, |step| step.correction);
+            self.steps.push(RemovedStep { raw, correction: before + correction, min_result });
         }
         self
     }
@@ -96,16 +96,16 @@ impl TimestampCorrection {
     /// The raw timestamp that the clock would have without steps.
     fn without_steps(&self, raw: i64) -> i64 {
         let step = self.steps.iter().rev().find(|step| step.raw <= raw);
-        step.map_or(raw, |step| raw.saturating_add(step.added).max(step.min_result))
+        step.map_or(raw, |step| raw.saturating_add(step.correction).max(step.min_result))
     }
 
     /// Adds to all timestamps.
     pub(crate) fn shift(&mut self, nanos: i64) {
         if self.knots.is_empty() {
-            self.knots.push(CorrectionKnot { raw: 0, added: 0, slope: 0 });
+            self.knots.push(CorrectionKnot { raw: 0, correction: 0, slope: 0 });
         }
         for knot in &mut self.knots {
-            knot.added += nanos;
+            knot.correction += nanos;
         }
     }
 
@@ -115,14 +115,14 @@ impl TimestampCorrection {
         let raw = if self.steps.is_empty() { raw } else { self.without_steps(raw) };
         let after = self.knots.partition_point(|knot| knot.raw <= raw);
         let Some(knot) = after.checked_sub(1).map(|position| &self.knots[position]) else {
-            return raw.saturating_add(self.knots.first().map_or(0, |first| first.added));
+            return raw.saturating_add(self.knots.first().map_or(0, |first| first.correction));
         };
         let distance = i128::from(raw) - i128::from(knot.raw);
         // The product is rounded down. With |slope| < 1 the sum never decreases. The result never
         // passes the next knot.
         let added = (distance * i128::from(knot.slope)) >> SHIFT;
-        let next = self.knots.get(after).map_or(i64::MAX, |next| next.raw.saturating_add(next.added));
-        raw.saturating_add(knot.added).saturating_add(i64::try_from(added).unwrap_or(0)).min(next)
+        let next = self.knots.get(after).map_or(i64::MAX, |next| next.raw.saturating_add(next.correction));
+        raw.saturating_add(knot.correction).saturating_add(i64::try_from(added).unwrap_or(0)).min(next)
     }
 }
 
@@ -131,8 +131,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn point((raw, added): (i64, i64)) -> CorrectionPoint {
-        CorrectionPoint { raw, added }
+    fn point((raw, correction): (i64, i64)) -> CorrectionPoint {
+        CorrectionPoint { raw, correction }
     }
 
     proptest! {
@@ -161,12 +161,12 @@ mod tests {
             let mut last = CorrectionPoint::default();
             let mut points = vec![last];
             for (distance, step) in steps {
-                last = CorrectionPoint { raw: last.raw + distance, added: last.added + step };
+                last = CorrectionPoint { raw: last.raw + distance, correction: last.correction + step };
                 points.push(last);
             }
-            let correction = TimestampCorrection::from_points(&points);
-            for CorrectionPoint { raw, added } in points {
-                prop_assert_eq!(correction.correct(raw), raw + added);
+            let map = TimestampCorrection::from_points(&points);
+            for CorrectionPoint { raw, correction } in points {
+                prop_assert_eq!(map.correct(raw), raw + correction);
             }
         }
     }

@@ -213,8 +213,8 @@ impl ClockDomain {
     pub(crate) fn set_steps(&mut self) {
         let mut before = 0;
         let step = |region: &StepRegion| {
-            let by = i128::from(before) - i128::from(region.added);
-            before = region.added;
+            let by = i128::from(before) - i128::from(region.correction);
+            before = region.correction;
             let nanos = by * i128::from(NANOS) / i128::from(self.hz.max(1));
             TimelineStep {
                 timestamp: self.map.global_from_ticks(region.ticks),

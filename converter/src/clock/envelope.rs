@@ -95,10 +95,12 @@ pub(crate) fn lines(
         for edge in group {
             let points = edge.points.iter();
             if edge.from == a {
-                above.extend(points.map(|&MessagePoint { sent, took }| PlanePoint { x: sent, y: took }));
+                above.extend(points.map(|&MessagePoint { send_time, took }| PlanePoint { x: send_time, y: took }));
             } else {
                 // The clock of `a` gives the time of the reception.
-                below.extend(points.map(|&MessagePoint { sent, took }| PlanePoint { x: sent + took, y: -took }));
+                below.extend(
+                    points.map(|&MessagePoint { send_time: sent, took }| PlanePoint { x: sent + took, y: -took }),
+                );
             }
         }
         let rates = rates(a, b).unwrap_or(RateBounds { low: -MAX_DRIFT, high: MAX_DRIFT });
@@ -116,18 +118,18 @@ fn join(domains: usize, pairs: &[PairOffset]) -> Vec<Option<DomainJoin>> {
         by_domain[pair.a].push(number);
         by_domain[pair.b].push(number);
     }
-    let mut joined: Vec<Option<DomainJoin>> = vec![None; domains];
-    let mut best = vec![JoinCost { one_ways: usize::MAX, width: f64::INFINITY }; domains];
+    let mut joins: Vec<Option<DomainJoin>> = vec![None; domains];
+    let mut costs = vec![JoinCost { one_ways: usize::MAX, width: f64::INFINITY }; domains];
     let mut heap = BinaryHeap::new();
     for root in 0..domains {
-        if joined[root].is_some() || (root > 0 && by_domain[root].is_empty()) {
+        if joins[root].is_some() || (root > 0 && by_domain[root].is_empty()) {
             continue;
         }
-        best[root] = JoinCost { one_ways: 0, width: 0.0 };
+        costs[root] = JoinCost { one_ways: 0, width: 0.0 };
         heap.push(Reverse(QueuedDomain { one_ways: 0, width_bits: 0f64.to_bits(), domain: root, reached_by: None }));
-        from_root(root, pairs, &by_domain, &mut joined, &mut best, &mut heap);
+        from_root(root, pairs, &by_domain, &mut joins, &mut costs, &mut heap);
     }
-    joined
+    joins
 }
 
 /// The cost of a path from the root. Fewer pairs with messages in one direction only count first.
@@ -161,15 +163,15 @@ fn from_root(
     root: usize,
     pairs: &[PairOffset],
     by_domain: &[Vec<usize>],
-    joined: &mut [Option<DomainJoin>],
-    best: &mut [JoinCost],
+    joins: &mut [Option<DomainJoin>],
+    costs: &mut [JoinCost],
     heap: &mut BinaryHeap<Reverse<QueuedDomain>>,
 ) {
     while let Some(Reverse(QueuedDomain { one_ways, width_bits, domain, reached_by })) = heap.pop() {
-        if joined[domain].is_some() {
+        if joins[domain].is_some() {
             continue;
         }
-        joined[domain] = Some(match reached_by.and_then(|step| Some((joined[step.from]?, &pairs[step.pair]))) {
+        joins[domain] = Some(match reached_by.and_then(|step| Some((joins[step.from]?, &pairs[step.pair]))) {
             Some((from, pair)) => {
                 let line = if domain == pair.b { pair.line } else { inverse_line(pair.line) };
                 DomainJoin {
@@ -189,8 +191,8 @@ fn from_root(
                 one_ways: one_ways + usize::from(pair.one_way),
                 width: f64::from_bits(width_bits) + pair.width,
             };
-            if joined[other].is_none() && cost < best[other] {
-                best[other] = cost;
+            if joins[other].is_none() && cost < costs[other] {
+                costs[other] = cost;
                 heap.push(Reverse(QueuedDomain {
                     one_ways: cost.one_ways,
                     width_bits: cost.width.to_bits(),
@@ -227,34 +229,37 @@ struct OffsetCorridor {
 
 /// The widest corridor. With one side only, the slope is within `rates`.
 fn corridor(
-    above: &mut Vec<PlanePoint>,
-    below: &mut Vec<PlanePoint>,
+    points_above: &mut Vec<PlanePoint>,
+    points_below: &mut Vec<PlanePoint>,
     span: f64,
     rates: RateBounds,
 ) -> Option<OffsetCorridor> {
-    let all = if below.is_empty() { above.clone() } else { mirror_points(below) };
-    lower_hull(above);
-    below.iter_mut().for_each(|point| *point = point.mirror());
-    lower_hull(below);
-    below.iter_mut().for_each(|point| *point = point.mirror());
+    let all = if points_below.is_empty() { points_above.clone() } else { mirror_points(points_below) };
+    lower_hull(points_above);
+    points_below.iter_mut().for_each(|point| *point = point.mirror());
+    lower_hull(points_below);
+    points_below.iter_mut().for_each(|point| *point = point.mirror());
     let middle = span / 2.0;
     // For a slope, the value at the middle of the run: of the highest line below `above`, and of
     // the lowest line above `below`.
-    let lowest_above =
-        |slope: f64| above.iter().map(|point| point.y - slope * (point.x - middle)).fold(f64::INFINITY, f64::min);
-    let highest_below =
-        |slope: f64| below.iter().map(|point| point.y - slope * (point.x - middle)).fold(f64::NEG_INFINITY, f64::max);
+    let lowest_above = |slope: f64| {
+        points_above.iter().map(|point| point.y - slope * (point.x - middle)).fold(f64::INFINITY, f64::min)
+    };
+    let highest_below = |slope: f64| {
+        points_below.iter().map(|point| point.y - slope * (point.x - middle)).fold(f64::NEG_INFINITY, f64::max)
+    };
     let added = |slope: f64, at_middle: f64| inverse_line(OffsetLine { offset: at_middle - slope * middle, slope });
-    match (above.is_empty(), below.is_empty()) {
+    match (points_above.is_empty(), points_below.is_empty()) {
         (true, true) => None,
         // With one side, the line follows the longest edge of the hull. The fastest message then
         // appears to take no time.
         (false, true) => {
-            let slope = longest_slope(above, &all, rates);
+            let slope = longest_slope(points_above, &all, rates);
             Some(OffsetCorridor { line: added(slope, lowest_above(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (true, false) => {
-            let slope = -longest_slope(&mirror_points(below), &all, RateBounds { low: -rates.high, high: -rates.low });
+            let slope =
+                -longest_slope(&mirror_points(points_below), &all, RateBounds { low: -rates.high, high: -rates.low });
             Some(OffsetCorridor { line: added(slope, highest_below(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (false, false) => {
@@ -288,7 +293,7 @@ fn mirror_points(points: &[PlanePoint]) -> Vec<PlanePoint> {
 /// middle of the bounds if messages do not confirm it, because a few late messages can have any
 /// slope. Messages confirm it if at least a tenth of the fastest messages of all pieces lie near
 /// it.
-fn longest_slope(hull: &[PlanePoint], all: &[PlanePoint], RateBounds { low, high }: RateBounds) -> f64 {
+fn longest_slope(hull: &[PlanePoint], points: &[PlanePoint], RateBounds { low, high }: RateBounds) -> f64 {
     struct HullSide {
         start: PlanePoint,
         length: f64,
@@ -305,8 +310,8 @@ fn longest_slope(hull: &[PlanePoint], all: &[PlanePoint], RateBounds { low, high
         return unknown;
     };
     let close_points =
-        all.iter().filter(|point| point.y - start.y - slope * (point.x - start.x) <= CLOSE_NANOS).count();
-    if close_points >= CONFIRMED && close_points * 10 >= all.len() { slope } else { unknown }
+        points.iter().filter(|point| point.y - start.y - slope * (point.x - start.x) <= CLOSE_NANOS).count();
+    if close_points >= CONFIRMED && close_points * 10 >= points.len() { slope } else { unknown }
 }
 
 /// Keeps the points that a line below all points can touch (monotone chain).
@@ -372,8 +377,8 @@ mod tests {
     /// Messages between clocks. The function `lead` gives the lead of the clock of `to`.
     fn edge(from: usize, to: usize, lead: impl Fn(f64) -> f64, delay: f64) -> FastestMessages {
         let points = (0..50).map(|n| {
-            let sent = f64::from(n) / 50.0 * SPAN;
-            MessagePoint { sent, took: lead(sent) + delay + f64::from(n * 7919 % 13) * 1e4 }
+            let send_time = f64::from(n) / 50.0 * SPAN;
+            MessagePoint { send_time, took: lead(send_time) + delay + f64::from(n * 7919 % 13) * 1e4 }
         });
         FastestMessages { from, to, class: DelayClass::Message, points: points.collect(), count: 50 }
     }
@@ -408,9 +413,9 @@ mod tests {
         let joined = lines(2, &edges, SPAN, |_, _| None)[1].unwrap();
         assert!(joined.one_way);
         for point in &edges[0].points {
-            let received = point.sent + point.took;
+            let received = point.send_time + point.took;
             let corrected = received + joined.line.offset + joined.line.slope * received;
-            assert!(corrected >= point.sent - 500.0, "{point:?}");
+            assert!(corrected >= point.send_time - 500.0, "{point:?}");
         }
         assert!((joined.line.slope + 30e-6).abs() < 1e-6, "{joined:?}");
     }

@@ -84,7 +84,7 @@ impl CertainBounds {
             bounds = clocks.bounds(&messages, &bounds);
             clocks.tighten(&mut bounds);
             lower_to_points(&clocks, &messages, &correction, &mut bounds);
-            clocks.narrow(&bounds);
+            clocks.narrow_bounds(&bounds);
         }
         for _ in 0..HOPS {
             lower_to_points(&clocks, &messages, &correction, &mut bounds);
@@ -99,7 +99,7 @@ impl CertainBounds {
     }
 
     /// Maximum lead and maximum lag of a domain near a timestamp, nanoseconds. May be infinite.
-    pub(crate) fn at(&self, domain: usize, timestamp: f64) -> ErrorBound {
+    pub(crate) fn bound_at(&self, domain: usize, timestamp: f64) -> ErrorBound {
         let nearest = self.clocks.nearest_moment(timestamp);
         let [leads, lags] = &self.bounds[domain];
         let moment = self.clocks.moments[nearest];
@@ -115,7 +115,7 @@ impl CertainBounds {
 fn moments(domains: usize, messages: &[DomainMessages], span: f64) -> Vec<f64> {
     let half = (ALL_MOMENTS / domains.max(1)).clamp(32, MOMENTS) / 2;
     let mut sent: Vec<f64> =
-        messages.iter().flat_map(|pair| &pair.times).map(|message| message.sent.clamp(0.0, span)).collect();
+        messages.iter().flat_map(|pair| &pair.times).map(|message| message.send_time.clamp(0.0, span)).collect();
     sent.sort_by(f64::total_cmp);
     let dense = (0..half).filter_map(|number| sent.get(number * sent.len() / half));
     let mut moments: Vec<f64> =
@@ -137,15 +137,15 @@ mod tests {
 
     /// A message per second from one clock to another, within a range of seconds.
     fn edge(from: usize, to: usize, took: f64, between: (u32, u32)) -> FastestMessages {
-        let points = (between.0..between.1).map(|n| MessagePoint { sent: f64::from(n) * 1e9, took }).collect();
+        let points = (between.0..between.1).map(|n| MessagePoint { send_time: f64::from(n) * 1e9, took }).collect();
         FastestMessages { from, to, class: DelayClass::Message, points, count: 64 }
     }
 
     fn widths(domains: usize, edges: &[FastestMessages], wander: f64) -> Vec<f64> {
         let times = |edge: &FastestMessages| {
             let times = |point: &MessagePoint| MessageTimes {
-                sent: point.sent,
-                received: point.sent + point.took,
+                send_time: point.send_time,
+                received: point.send_time + point.took,
                 took: point.took,
             };
             edge.points.iter().map(times).collect()

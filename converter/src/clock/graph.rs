@@ -101,19 +101,19 @@ pub(crate) fn fit(edges: &[FastestMessages], is_free: &[bool], span: f64, tick: 
         }
     };
     let first = wander.map_or(0, |earlier| WANDERS.iter().position(|value| *value >= earlier / 3.5).unwrap_or(0));
-    let (mut best, mut best_score) = (first, None);
+    let (mut best_fit, mut best_score) = (first, None);
     let mut start: Option<FitSolution> = None;
     for (index, &candidate) in WANDERS.iter().enumerate().skip(first) {
         let solution = problem.solve(knots(candidate), candidate, start.as_ref(), true);
         let score = problem.score(&solution);
         start = Some(solution);
         if best_score.is_none_or(|best| score.is_better(best)) {
-            (best, best_score) = (index, Some(score));
-        } else if index >= best + 2 {
+            (best_fit, best_score) = (index, Some(score));
+        } else if index >= best_fit + 2 {
             break;
         }
     }
-    let best_wander = WANDERS[best];
+    let best_wander = WANDERS[best_fit];
     let solution = problem.solve(knots(best_wander), best_wander, start.as_ref(), false);
     problem.graph_fit(&solution, best_wander)
 }
@@ -150,7 +150,7 @@ impl FitProblem<'_> {
             for point in &edge.points {
                 #[expect(clippy::cast_precision_loss, reason = "at most 256")]
                 let last = (knots - 1) as f64;
-                let position = (point.sent * 1e-9 / self.seconds * last).clamp(0.0, last);
+                let position = (point.send_time * 1e-9 / self.seconds * last).clamp(0.0, last);
                 let knot = position.floor().min(last - 1.0);
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
                 observations.push(Observation {
@@ -175,12 +175,12 @@ impl FitProblem<'_> {
         let step = self.seconds / (knots as f64 - 1.0);
         let micros = wander * 1e6;
         let prior = FitPrior {
-            smooth: (1.5 / (micros * micros * step.powi(3))).min(STIFF),
+            smoothness: (1.5 / (micros * micros * step.powi(3))).min(STIFF),
             ends: 1.0 / (50.0 * self.seconds).powi(2),
         };
         let mut pinned = vec![false; self.edges.len()];
         let mut weights = vec![0.0; observations.len()];
-        let (mut coarse_space, mut moved): (Option<CoarseSpace>, f64) = (None, 0.0);
+        let (mut coarse_space, mut change): (Option<CoarseSpace>, f64) = (None, 0.0);
         let mut terms = self.ties.terms(&solution.delays);
         // A start from an earlier fit is close to the solution.
         let skip = if start.is_some() { LATENESS.len() - 2 } else { 0 };
@@ -207,7 +207,7 @@ impl FitProblem<'_> {
             if coarse_space.is_none() || iteration % COARSE_EVERY == 0 {
                 coarse_space = Some(CoarseSpace::new(&system));
             }
-            let precision = if iteration < ROUGH { ROUGH_PRECISION } else { moved * INEXACT };
+            let precision = if iteration < ROUGH { ROUGH_PRECISION } else { change * INEXACT };
             if let Some(coarse_space) = &coarse_space {
                 solve(&system, &mut solution.x, precision.clamp(PRECISION, ROUGH_PRECISION), coarse_space);
             }
@@ -222,8 +222,8 @@ impl FitProblem<'_> {
             if iteration < LATENESS.len() + SETTLED {
                 terms = self.ties.terms(&solution.delays);
             }
-            moved = before.iter().zip(&solution.x).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            if iteration >= LATENESS.len() && moved < STILL {
+            change = before.iter().zip(&solution.x).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            if iteration >= LATENESS.len() && change < STILL {
                 break;
             }
         }
@@ -243,7 +243,7 @@ impl FitProblem<'_> {
     /// The residual of each observation, microseconds.
     fn residuals(&self, solution: &FitSolution, observations: &[Observation]) -> Vec<f64> {
         let terms = self.ties.terms(&solution.delays);
-        let shape = self.shape(solution.knots, &terms, observations, FitPrior { smooth: 0.0, ends: 0.0 });
+        let shape = self.shape(solution.knots, &terms, observations, FitPrior { smoothness: 0.0, ends: 0.0 });
         observations.iter().map(|observation| shape.residual(observation, &solution.x, &solution.delays)).collect()
     }
 
@@ -328,7 +328,7 @@ mod tests {
         // A message each second takes 2 to 7 us between two clocks that agree.
         let edge = |from: usize, to: usize| {
             let point = |second: usize| MessagePoint {
-                sent: second as f64 * 1e9,
+                send_time: second as f64 * 1e9,
                 took: 2000.0 + (second * (7 + from) % 11) as f64 * 500.0,
             };
             FastestMessages { from, to, class: DelayClass::Message, points: (0..300).map(point).collect(), count: 300 }

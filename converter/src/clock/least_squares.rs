@@ -22,15 +22,15 @@ pub(crate) fn positions(nodes: usize, edges: &[OffsetDifference]) -> Vec<Option<
     let used: Vec<OffsetDifference> = edges.iter().copied().filter(|edge| is_known[edge.from]).collect();
     // The tree fits its own edges exactly. The solver then distributes the residuals of all edges.
     let position_of = |positions: &[Option<f64>], node: usize| positions[node].unwrap_or(0.0);
-    let mut rest = vec![0.0; nodes];
+    let mut residuals = vec![0.0; nodes];
     for edge in &used {
         let missing =
             edge.weight * (edge.difference - (position_of(&positions, edge.to) - position_of(&positions, edge.from)));
-        rest[edge.to] += missing;
-        rest[edge.from] -= missing;
+        residuals[edge.to] += missing;
+        residuals[edge.from] -= missing;
     }
-    rest[0] = 0.0;
-    for (position, correction) in positions.iter_mut().zip(conjugate_gradients(nodes, &used, rest)) {
+    residuals[0] = 0.0;
+    for (position, correction) in positions.iter_mut().zip(conjugate_gradients(nodes, &used, residuals)) {
         *position = position.map(|position| position + correction);
     }
     positions

@@ -52,8 +52,8 @@ pub(crate) struct LinkLog {
     /// Some link does not end later than it starts.
     has_other_than_forward: bool,
     /// Links with only one endpoint, sorted.
-    incomplete: Vec<u64>,
-    failed: Option<io::Error>,
+    unpaired_links: Vec<u64>,
+    failure: Option<io::Error>,
     /// The sizes of collective operations.
     parts: PartCounts,
     /// The operation of the last part.
@@ -66,7 +66,7 @@ struct StreamLogState {
     ordinal: u64,
     ends: u64,
     /// Some endpoint has an earlier timestamp than the endpoint before it.
-    unsorted: bool,
+    is_unsorted: bool,
     /// The smallest timestamp in each chunk of endpoints. After `finish`, the smallest one in the
     /// chunk and all later ones.
     floors: Vec<i64>,
@@ -130,7 +130,7 @@ impl LinkLog {
             self.streams.resize_with(stream + 1, StreamLogState::default);
         }
         let state = &mut self.streams[stream];
-        state.unsorted |= state.ends > 0 && timestamp < state.timestamp;
+        state.is_unsorted |= state.ends > 0 && timestamp < state.timestamp;
         if state.ends.is_multiple_of(CHUNK) {
             state.floors.push(i64::MAX);
         }
@@ -155,7 +155,7 @@ impl LinkLog {
         let written = self.spool.append(&self.recent);
         self.recent.clear();
         if let Err(error) = written {
-            self.failed.get_or_insert(error);
+            self.failure.get_or_insert(error);
         }
     }
 
@@ -165,7 +165,7 @@ impl LinkLog {
     /// When the temporary file could not be written.
     pub(crate) fn finish(&mut self, mut incomplete: Vec<u64>) -> io::Result<()> {
         incomplete.sort_unstable();
-        self.incomplete = incomplete;
+        self.unpaired_links = incomplete;
         for state in &mut self.streams {
             let mut min_floor = i64::MAX;
             for floor in state.floors.iter_mut().rev() {
@@ -174,7 +174,7 @@ impl LinkLog {
             }
         }
         self.parts.finish()?;
-        self.failed.take().map_or(Ok(()), Err)
+        self.failure.take().map_or(Ok(()), Err)
     }
 
     /// Whether each complete link ends later than it starts, and each part of a collective
@@ -195,7 +195,7 @@ impl LinkLog {
 
     /// Number of complete links.
     pub(crate) fn links(&self) -> u64 {
-        self.links - self.incomplete.len() as u64
+        self.links - self.unpaired_links.len() as u64
     }
 
     /// Number of streams that may have endpoints: one more than the largest number of a stream with
@@ -206,7 +206,7 @@ impl LinkLog {
 
     /// Whether the endpoints of a stream are not in order of timestamps.
     pub(crate) fn is_unsorted(&self, stream: usize) -> bool {
-        self.streams[stream].unsorted
+        self.streams[stream].is_unsorted
     }
 
     /// A lower bound of the timestamps of all endpoints of a stream after the first `ends` ones.
@@ -257,7 +257,7 @@ impl LinkLog {
             }
             let link = if is_new { links } else { links.wrapping_sub(input.number()) };
             links += u64::from(is_new);
-            if self.incomplete.is_empty() || self.incomplete.binary_search(&link).is_err() {
+            if self.unpaired_links.is_empty() || self.unpaired_links.binary_search(&link).is_err() {
                 visit(LogEntry::Link(LinkEndpoint { stream, timestamp, ordinal, link, is_finish }))?;
             }
         }

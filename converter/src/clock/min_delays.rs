@@ -46,7 +46,7 @@ pub(crate) struct FastestMessages {
 /// nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MessagePoint {
-    pub(crate) sent: f64,
+    pub(crate) send_time: f64,
     pub(crate) took: f64,
 }
 
@@ -127,13 +127,13 @@ struct LeadObservation {
 /// The corrected timestamps of a request or a reply.
 #[derive(Clone, Copy, Debug)]
 struct RequestTimes {
-    sent: i64,
+    send_time: i64,
     received: i64,
 }
 
 impl RequestTimes {
     fn latency(self) -> i64 {
-        self.received.saturating_sub(self.sent)
+        self.received.saturating_sub(self.send_time)
     }
 }
 
@@ -178,15 +178,15 @@ impl ClockTraffic<'_> {
         observations.sort_unstable();
         let with_lead = observations.iter().filter(|observation| observation.is_ahead).count();
         // If the step is before the first message, the messages without a lead contradict it.
-        let mut wrong = observations.len() - with_lead;
-        let (mut fewest, mut best) = (wrong, observations.first().map(|first| first.raw));
+        let mut error_count = observations.len() - with_lead;
+        let (mut fewest, mut best_time) = (error_count, observations.first().map(|first| first.raw));
         for pair in observations.windows(2) {
-            wrong = if pair[0].is_ahead { wrong + 1 } else { wrong - 1 };
-            if wrong < fewest {
-                (fewest, best) = (wrong, Some(pair[0].raw + (pair[1].raw - pair[0].raw + 1) / 2));
+            error_count = if pair[0].is_ahead { error_count + 1 } else { error_count - 1 };
+            if error_count < fewest {
+                (fewest, best_time) = (error_count, Some(pair[0].raw + (pair[1].raw - pair[0].raw + 1) / 2));
             }
         }
-        Ok(best)
+        Ok(best_time)
     }
 
     /// The fastest messages of each ordered pair in up to `buckets` pieces of the run. `corrected`
@@ -214,8 +214,8 @@ impl ClockTraffic<'_> {
             // The fastest exchange of each direction represents the burst.
             let mut fastest: BTreeMap<(usize, usize), RequestTimes> = BTreeMap::new();
             for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
-                let there = RequestTimes { sent: corrected(a, t1), received: corrected(b, t2) };
-                let back = RequestTimes { sent: corrected(b, t3), received: corrected(a, t4) };
+                let there = RequestTimes { send_time: corrected(a, t1), received: corrected(b, t2) };
+                let back = RequestTimes { send_time: corrected(b, t3), received: corrected(a, t4) };
                 for (way, times) in [((a, b), there), ((b, a), back)] {
                     let fastest_times = fastest.entry(way).or_insert(times);
                     if times.latency() < fastest_times.latency() {
@@ -223,8 +223,8 @@ impl ClockTraffic<'_> {
                     }
                 }
             }
-            for ((from, to), RequestTimes { sent, received }) in fastest {
-                filled.add(from, to, DelayClass::Sync, sent, received);
+            for ((from, to), RequestTimes { send_time, received }) in fastest {
+                filled.add(from, to, DelayClass::Sync, send_time, received);
             }
         }
         self.messages(|sent, received| {
@@ -240,7 +240,7 @@ impl ClockTraffic<'_> {
 impl TrafficBuckets {
     fn add(&mut self, from: usize, to: usize, class: DelayClass, sent: i64, received: i64) {
         let Some(edge) = self.edge(from, to, class) else { return };
-        let point = MessagePoint { sent: difference(sent, self.span.start), took: difference(received, sent) };
+        let point = MessagePoint { send_time: difference(sent, self.span.start), took: difference(received, sent) };
         self.edges[edge].count += 1;
         let TrafficPieces { width, last } = self.pieces[edge];
         let points = &mut self.edges[edge].points;
@@ -294,7 +294,7 @@ impl TrafficBuckets {
 /// The number of the piece that contains the send timestamp of a message.
 fn piece_of(point: &MessagePoint, width: f64) -> i64 {
     #[expect(clippy::cast_possible_truncation, reason = "within the run, times 2^20")]
-    let piece = (point.sent / width).floor() as i64;
+    let piece = (point.send_time / width).floor() as i64;
     piece
 }
 

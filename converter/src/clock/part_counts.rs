@@ -45,14 +45,14 @@ pub(crate) struct OperationSize {
 pub(crate) struct PartCounts {
     /// By operation: its number, its sources and targets, the latest source and the earliest
     /// target.
-    open: SpillMap<5>,
+    open_operations: SpillMap<5>,
     /// The sizes in order of operations, after [`Self::finish`].
     sizes: Spool,
     operations: u64,
     targets: u64,
     /// Some target is earlier than a source of its operation.
     has_reversed: bool,
-    failed: Option<io::Error>,
+    failure: Option<io::Error>,
 }
 
 impl PartCounts {
@@ -60,7 +60,7 @@ impl PartCounts {
         let PartEndpoint { operation, timestamp, is_source, .. } = part;
         self.operations = self.operations.max(operation.saturating_add(1));
         self.targets += u64::from(!is_source);
-        let changed = self.open.change(spread(u128::from(operation)), |before| {
+        let result = self.open_operations.change(spread(u128::from(operation)), |before| {
             let none = [operation, 0, 0, i64::MIN.cast_unsigned(), i64::MAX.cast_unsigned()];
             let [_, mut sources, mut targets, latest, earliest] = before.unwrap_or(none);
             let (mut latest, mut earliest) = (latest.cast_signed(), earliest.cast_signed());
@@ -72,9 +72,9 @@ impl PartCounts {
             let after = [operation, sources, targets, latest.cast_unsigned(), earliest.cast_unsigned()];
             (Some(after), earliest < latest)
         });
-        match changed {
+        match result {
             Ok(is_reversed) => self.has_reversed |= is_reversed,
-            Err(error) => drop(self.failed.get_or_insert(error)),
+            Err(error) => drop(self.failure.get_or_insert(error)),
         }
     }
 
@@ -83,13 +83,13 @@ impl PartCounts {
     /// # Errors
     /// If a temporary file could not be written or read.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
-        self.failed.take().map_or(Ok(()), Err)?;
+        self.failure.take().map_or(Ok(()), Err)?;
         let mut sorter: RowSorter<3, 1> = RowSorter::new(&TemporarySpace::in_system_folder(SORTED_BYTES));
-        self.open.for_each(|_, [operation, sources, targets, ..]| {
+        self.open_operations.for_each(|_, [operation, sources, targets, ..]| {
             sorter.push([operation, sources, targets]);
             sorter.flush()
         })?;
-        self.open = SpillMap::default();
+        self.open_operations = SpillMap::default();
         let (mut sorted, mut bytes, mut next) = (sorter.finish()?, Vec::new(), 0);
         while let Some([operation, sources, targets]) = sorted.next()? {
             // Operations without a source or target have no size in the log.

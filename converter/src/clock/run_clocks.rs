@@ -100,6 +100,6 @@ impl RunClocks {
 pub(crate) fn leap(timestamp: impl Fn(i64) -> i64, raw: i64) -> Option<LineLeap> {
     const SMALLEST: i64 = 1000;
     let (before, after) = (timestamp(raw.saturating_sub(1)), timestamp(raw));
-    let by = after.saturating_sub(before);
-    (by > SMALLEST).then_some(LineLeap { timestamp: after, by })
+    let distance = after.saturating_sub(before);
+    (distance > SMALLEST).then_some(LineLeap { timestamp: after, distance })
 }

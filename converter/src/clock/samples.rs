@@ -38,15 +38,15 @@ pub(crate) struct SyncSamples {
     /// Some bursts were left out because they contradict other bursts.
     pub(crate) has_outliers: bool,
     /// By domain: the number of samples that involve a process that is not in the run.
-    pub(crate) absent: Vec<u64>,
+    pub(crate) samples_of_absent: Vec<u64>,
 }
 
 /// The samples of a process with another one.
 #[derive(Clone, Copy, Debug, Default)]
 struct SampleCounts {
-    all: u64,
+    total: u64,
     /// The samples that are left out, because they cannot be true.
-    impossible: u64,
+    rejections: u64,
 }
 
 /// The samples that can be true, by burst.
@@ -55,7 +55,7 @@ struct PossibleSamples {
     /// By requesting and answering process.
     counts: BTreeMap<(usize, usize), SampleCounts>,
     /// By domain: the number of samples that involve a process that is not in the run.
-    absent: Vec<u64>,
+    samples_of_absent: Vec<u64>,
 }
 
 /// Sorts the run's sync samples into bursts. `without_steps` removes the steps of a domain's clock
@@ -68,7 +68,8 @@ pub(crate) fn collect(
     without_steps: impl Fn(usize, u64) -> u64,
     wander: f64,
 ) -> SyncSamples {
-    let PossibleSamples { mut bursts, counts, absent } = possible_samples(run, domain_of, domains, without_steps);
+    let PossibleSamples { mut bursts, counts, samples_of_absent } =
+        possible_samples(run, domain_of, domains, without_steps);
     let mut contradicting: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     for burst in bursts.values_mut() {
         for (pair, left_out) in keep_consistent(&mut burst.exchanges, domains) {
@@ -86,7 +87,7 @@ pub(crate) fn collect(
     });
     let outliers = outliers.into_iter().map(|omitted| outlier_error(omitted, domains));
     let errors = impossible_errors(run, counts).chain(contradicting).chain(outliers).collect();
-    SyncSamples { bursts: bursts.into_values().collect(), errors, has_outliers, absent }
+    SyncSamples { bursts: bursts.into_values().collect(), errors, has_outliers, samples_of_absent }
 }
 
 /// Sorts the samples that can be true into bursts, and counts the others.
@@ -104,32 +105,32 @@ fn possible_samples(
     let existed = |process: usize, from: u64, to: u64| {
         lifetimes[process].is_none_or(|lifetime| from >= lifetime.first && to <= lifetime.last)
     };
-    let mut possible =
-        PossibleSamples { bursts: BTreeMap::new(), counts: BTreeMap::new(), absent: vec![0; domains.len()] };
+    let mut samples =
+        PossibleSamples { bursts: BTreeMap::new(), counts: BTreeMap::new(), samples_of_absent: vec![0; domains.len()] };
     for (number, process) in run.processes.iter().enumerate() {
         for sample in &process.sync {
             let Some(&peer) = peers.get(&sample.peer) else {
-                possible.absent[domain_of[number]] += 1;
+                samples.samples_of_absent[domain_of[number]] += 1;
                 continue;
             };
             let (a, b) = (domain_of[number], domain_of[peer]);
             if a == b {
                 continue;
             }
-            let counts = possible.counts.entry((number, peer)).or_default();
-            counts.all += 1;
+            let counts = samples.counts.entry((number, peer)).or_default();
+            counts.total += 1;
             let both_existed = existed(number, sample.t1, sample.t4) && existed(peer, sample.t2, sample.t3);
             if !both_existed || !is_in_time(sample, &domains[a], &domains[b]) {
-                counts.impossible += 1;
+                counts.rejections += 1;
                 continue;
             }
             let [t1, t4] = [sample.t1, sample.t4].map(|ticks| without_steps(a, ticks));
             let [t2, t3] = [sample.t2, sample.t3].map(|ticks| without_steps(b, ticks));
             let exchange = TickExchange { a, b, t1, t2, t3, t4 };
-            possible.bursts.entry(sample.burst).or_default().exchanges.push(exchange);
+            samples.bursts.entry(sample.burst).or_default().exchanges.push(exchange);
         }
     }
-    possible
+    samples
 }
 
 /// Whether the answering process took no longer than the whole round trip.
@@ -146,11 +147,11 @@ fn impossible_errors(
     run: &OpenRun,
     counts: BTreeMap<(usize, usize), SampleCounts>,
 ) -> impl Iterator<Item = TraceDiagnostic> {
-    let impossible = counts.into_iter().filter(|(_, counts)| counts.impossible > 0);
-    impossible.map(|((requester, answerer), SampleCounts { all, impossible })| {
+    let impossible = counts.into_iter().filter(|(_, counts)| counts.rejections > 0);
+    impossible.map(|((requester, answerer), SampleCounts { total, rejections })| {
         let (requester, answerer) = (run.process_name(requester), run.process_name(answerer));
         sample_error(format!(
-            "{impossible} of the {all} sync samples that {requester} took with {answerer} are impossible: not used (one of the processes did not run at these times, or the reply of {answerer} took longer than the whole exchange)"
+            "{rejections} of the {total} sync samples that {requester} took with {answerer} are impossible: not used (one of the processes did not run at these times, or the reply of {answerer} took longer than the whole exchange)"
         ))
         .of_process(&requester)
     })

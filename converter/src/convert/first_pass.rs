@@ -32,7 +32,7 @@ impl RecordVisitor for FirstPassVisitor<'_> {
     fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError> {
         let Self { plan, model, symbols, surveyor, sets_timestamps, blocks, floors, .. } = self;
         if *sets_timestamps {
-            note_timestamp(&mut blocks[record.stream], record.blocks_read, record.corrected);
+            note_timestamp(&mut blocks[record.stream], record.blocks_read, record.corrected_time);
         }
         if record.program.is_none() && !record.is_truncation() {
             surveyor.handle_gap(record.position().stream);

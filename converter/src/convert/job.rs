@@ -149,7 +149,7 @@ impl<'o> ConversionJob<'o> {
             parts,
             self.options.memory / 4 * 3,
         );
-        let plain = vec![None; plan.streams.len()];
+        let empty_columns = vec![None; plan.streams.len()];
         // If actions have timestamps of their own, any record can have the minimum timestamp of its
         // block, so all records are visited.
         let all: fn(&RecordProgram) -> bool = |_| true;
@@ -160,7 +160,8 @@ impl<'o> ConversionJob<'o> {
         let blocks = vec![Vec::new(); plan.streams.len()];
         let mut first =
             FirstPassVisitor { plan, model, symbols, surveyor, sets_timestamps, blocks, floors, templates: Vec::new() };
-        let passed = self.pass(plan, PassSelection { floors: plain, item_selection, pass_kind }, needs, &mut first)?;
+        let passed =
+            self.pass(plan, PassSelection { floors: empty_columns, item_selection, pass_kind }, needs, &mut first)?;
         let FirstPassVisitor { mut surveyor, blocks, mut floors, .. } = first;
         surveyor.take_columns(passed.values, plan, model, symbols);
         surveyor.ends(plan, model, symbols);
@@ -195,14 +196,14 @@ impl<'o> ConversionJob<'o> {
         visit: &mut impl RecordVisitor,
     ) -> Result<i64, ConvertError> {
         let needs = plan.needs(selection.item_selection.selects, false);
-        let passed = self.pass(plan, selection, needs, visit)?;
-        for tally in &passed.tallies {
+        let pass_stats = self.pass(plan, selection, needs, visit)?;
+        for tally in &pass_stats.tallies {
             self.counts.backward_records += tally.backward_records;
-            self.counts.early_timestamps += tally.early;
-            self.counts.unknown_records += tally.damaged;
+            self.counts.early_timestamps += tally.early_actions;
+            self.counts.unknown_records += tally.damaged_records;
             self.counts.records += tally.records;
         }
-        Ok(passed.tallies.iter().map(|tally| tally.end).max().unwrap_or(0))
+        Ok(pass_stats.tallies.iter().map(|tally| tally.end).max().unwrap_or(0))
     }
 
     /// One pass over the required records in order of time.

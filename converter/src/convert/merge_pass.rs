@@ -85,7 +85,7 @@ impl MergePass<'_> {
             let (sender, receiver) = recycling_channel(BATCHES);
             let reader = scope.spawn(move || self.produce::<StopReason>(|batch| Ok(sender.exchange(batch)?)));
             match (receiver.consume(take), reader.join()) {
-                (Err(why), _) => Err(why),
+                (Err(error), _) => Err(error),
                 (Ok(()), Ok(Ok(passed))) => Ok(passed),
                 (Ok(()), Ok(Err(StopReason::Read(why)))) => Err(why.into()),
                 (Ok(()), Ok(Err(StopReason::Receiver(ReceiverGone)))) => Ok(PassStats::default()),
@@ -111,7 +111,7 @@ impl MergePass<'_> {
             let next = |stream, block: &mut StreamBlock| threads.next(stream, block).ok_or(None);
             let merged = merge(&begins, next, |batch| pass_on(batch).map_err(Some));
             match (merged, threads.finish()) {
-                (Err(Some(why)), _) => Err(why),
+                (Err(Some(error)), _) => Err(error),
                 // The reader that failed has the error.
                 (_, passed) => Ok(passed?),
             }
@@ -129,16 +129,16 @@ fn merge<E>(
     let (mut windows, mut batch) = (MergedStreams::new(begins), DispatchBatch::default());
     loop {
         windows.fill(|stream, timestamps| {
-            let (op_batch, old_timestamps) = (batch.used.pop().unwrap_or_default(), std::mem::take(timestamps));
-            let mut block = StreamBlock { stream, op_batch, corrected: old_timestamps, ..StreamBlock::default() };
+            let (op_batch, old_timestamps) = (batch.used_batches.pop().unwrap_or_default(), std::mem::take(timestamps));
+            let mut block = StreamBlock { stream, op_batch, corrected_times: old_timestamps, ..StreamBlock::default() };
             next(stream, &mut block)?;
-            *timestamps = block.corrected;
+            *timestamps = block.corrected_times;
             batch.read += block.read;
             if block.is_last || timestamps.is_empty() {
                 batch.ended_streams.push(to_u32(stream));
             }
             if timestamps.is_empty() {
-                batch.used.push(block.op_batch);
+                batch.used_batches.push(block.op_batch);
             } else {
                 batch.blocks.push((to_u32(stream), block.op_batch));
             }
@@ -161,8 +161,8 @@ enum StopReason {
 }
 
 impl From<RunReadError> for StopReason {
-    fn from(why: RunReadError) -> Self {
-        Self::Read(why)
+    fn from(error: RunReadError) -> Self {
+        Self::Read(error)
     }
 }
 
@@ -181,7 +181,7 @@ struct DispatchBatch {
     ended_streams: Vec<u32>,
     window: MergeWindow,
     /// Blocks that were merged, on their way back to the reader threads, which reuse their memory.
-    used: Vec<OpBatch>,
+    used_batches: Vec<OpBatch>,
     /// Number of records read, including those that are not required.
     read: u64,
 }
@@ -235,7 +235,7 @@ impl<'p> Dispatcher<'p> {
         plan: &ConversionPlan<'_>,
         visit: &mut impl RecordVisitor,
     ) -> Result<(), ConvertError> {
-        let DispatchBatch { blocks, ended_streams, window, used, .. } = batch;
+        let DispatchBatch { blocks, ended_streams, window, used_batches, .. } = batch;
         for (stream, op_batch) in blocks.drain(..) {
             self.cursors[stream as usize].blocks.get_or_insert_default().next.push_back(op_batch);
         }
@@ -249,15 +249,15 @@ impl<'p> Dispatcher<'p> {
         let mut count = 0;
         loop {
             let next_end = self.fetch(&mut turns, &mut fetched, &mut count);
-            for &FetchedRecord { corrected, stream, record } in &fetched[..count] {
+            for &FetchedRecord { corrected_time, stream, record } in &fetched[..count] {
                 match record {
                     TakenRecord::Operation { template, bits } => {
-                        visit.visit_operation(PendingOp { corrected, bits: bits.into(), template, stream })?;
+                        visit.visit_operation(PendingOp { corrected_time, bits: bits.into(), template, stream })?;
                     }
                     TakenRecord::Other(position) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
                         let Some(op_batch) = blocks.as_ref().map(|blocks| &blocks.current) else { continue };
-                        visit_steps(op_batch, position, RecordTurn { corrected, stream }, (plan, table), visit)?;
+                        visit_steps(op_batch, position, RecordTurn { corrected_time, stream }, (plan, table), visit)?;
                     }
                 }
             }
@@ -266,11 +266,11 @@ impl<'p> Dispatcher<'p> {
             if let Some((stream, corrected)) = next_end {
                 let Some(blocks) = &mut self.cursors[stream as usize].blocks else { continue };
                 let StreamBlocks { current: op_batch, next, .. } = &mut **blocks;
-                used.push(std::mem::replace(op_batch, next.pop_front().unwrap_or_default()));
+                used_batches.push(std::mem::replace(op_batch, next.pop_front().unwrap_or_default()));
                 for (number, template) in op_batch.templates.drain(..) {
                     visit.visit_template(number, template);
                 }
-                fetched[0] = FetchedRecord { corrected, stream, record: op_batch.take_record() };
+                fetched[0] = FetchedRecord { corrected_time: corrected, stream, record: op_batch.take_record() };
                 count = 1;
             }
             if is_done {
@@ -278,7 +278,7 @@ impl<'p> Dispatcher<'p> {
             }
         }
         for &stream in window.streams().iter().chain(&*ended_streams) {
-            self.close(stream, used);
+            self.close(stream, used_batches);
         }
         ended_streams.clear();
         Ok(())
@@ -292,12 +292,12 @@ impl<'p> Dispatcher<'p> {
         fetched: &mut [FetchedRecord; FETCHED],
         count: &mut usize,
     ) -> Option<(u32, i64)> {
-        for (entry, (stream, corrected)) in fetched[*count..].iter_mut().zip(turns) {
+        for (entry, (stream, corrected_time)) in fetched[*count..].iter_mut().zip(turns) {
             let op_batch = &mut self.cursors.get_mut(stream as usize)?.blocks.as_mut()?.current;
             if op_batch.is_done() {
-                return Some((stream, corrected));
+                return Some((stream, corrected_time));
             }
-            *entry = FetchedRecord { corrected, stream, record: op_batch.take_record() };
+            *entry = FetchedRecord { corrected_time, stream, record: op_batch.take_record() };
             *count += 1;
         }
         None
@@ -312,13 +312,13 @@ const FETCHED: usize = 32;
 /// An entry that was fetched, with its timestamp and stream.
 #[derive(Clone, Copy, Debug)]
 struct FetchedRecord {
-    corrected: i64,
+    corrected_time: i64,
     stream: u32,
     record: TakenRecord,
 }
 
 impl FetchedRecord {
-    const NOTHING: Self = Self { corrected: 0, stream: 0, record: TakenRecord::Other(usize::MAX) };
+    const NOTHING: Self = Self { corrected_time: 0, stream: 0, record: TakenRecord::Other(usize::MAX) };
 }
 
 /// Visits the steps of an entry that is not a short operation.

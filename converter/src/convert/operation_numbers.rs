@@ -25,7 +25,7 @@ pub(crate) struct OperationNumbers {
     operations: SpillMap<1>,
     next: u64,
     /// Streams with missing records.
-    incomplete: FxHashSet<usize>,
+    incomplete_streams: FxHashSet<usize>,
 }
 
 /// The count of a container after missing records.
@@ -43,7 +43,7 @@ pub(crate) enum PartOperation {
 impl OperationNumbers {
     /// Notes that records of a stream are missing from now on.
     pub(crate) fn note_gap(&mut self, stream: usize) {
-        self.incomplete.insert(stream);
+        self.incomplete_streams.insert(stream);
     }
 
     /// The operation of the next part of a container. O(1).
@@ -83,10 +83,10 @@ impl OperationNumbers {
     /// Counts a part of a container in the operations of a group. Returns the number of parts
     /// before it, or [`UNKNOWN`].
     fn count(&mut self, group: u128, container: PathNode, stream: usize) -> io::Result<u64> {
-        let Self { counts, incomplete, .. } = self;
+        let Self { counts, incomplete_streams, .. } = self;
         counts.change(spread(group ^ spread(u128::from(container) << 1 | 1)), |before| {
             let [count, last] = before.unwrap_or([0, stream as u64]);
-            let is_missed = |stream: &usize| !incomplete.is_empty() && incomplete.contains(stream);
+            let is_missed = |stream: &usize| !incomplete_streams.is_empty() && incomplete_streams.contains(stream);
             if count == UNKNOWN || is_missed(&stream) || usize::try_from(last).is_ok_and(|last| is_missed(&last)) {
                 return (Some([UNKNOWN, stream as u64]), UNKNOWN);
             }

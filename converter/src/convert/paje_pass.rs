@@ -54,7 +54,7 @@ pub(crate) fn run_paje_pass(
 pub(crate) struct PassRequirements {
     pub(crate) floors: MinTimestamps,
     /// The requirements of a single pass.
-    pub(crate) once: Option<SinglePassState>,
+    pub(crate) single_pass: Option<SinglePassState>,
     /// Whether the sink keeps the starts of links that never end.
     pub(crate) keeps_open_links: bool,
 }
@@ -67,13 +67,13 @@ fn emitter(
     model: &RuleModel,
     survey: &mut FirstPassResult,
     symbols: &mut Symbols,
-    PassRequirements { floors, once, keeps_open_links }: PassRequirements,
+    PassRequirements { floors, single_pass, keeps_open_links }: PassRequirements,
     sink: &mut dyn PajeSink,
 ) -> Result<Option<PajePassResult>, ConvertError> {
     announce(&plan.programs, survey, sink)?;
-    let mut emitter = Emitter::begin(plan, model, survey, symbols, sink, once)?;
+    let mut emitter = Emitter::begin(plan, model, survey, symbols, sink, single_pass)?;
     emitter.keeps_open_links = keeps_open_links;
-    let pass_kind = match once {
+    let pass_kind = match single_pass {
         _ if job.options.by_record => PassKind::Records,
         Some(_) => PassKind::SinglePass,
         None => PassKind::SecondPass(model),
@@ -84,7 +84,7 @@ fn emitter(
     }
     let end = end?.max(emitter.last_end());
     let Some((counts, explanations)) = emitter.finish(end)? else { return Ok(None) };
-    job.diagnostics.extend(explanations.failed);
+    job.diagnostics.extend(explanations.failures);
     job.ambiguous = explanations.ambiguous;
     Ok(Some(PajePassResult { counts, end }))
 }
@@ -92,9 +92,9 @@ fn emitter(
 impl RecordVisitor for Emitter<'_> {
     fn visit_record(&mut self, record: RecordRef<'_>) -> Result<(), ConvertError> {
         match record.scope(self.plan) {
-            Some(scope) => self.record(&scope, record.only, record.corrected, record.position())?,
+            Some(scope) => self.record(&scope, record.single_action, record.corrected_time, record.position())?,
             None if record.is_truncation() => {}
-            None => self.handle_gap(record.position().stream, record.corrected)?,
+            None => self.handle_gap(record.position().stream, record.corrected_time)?,
         }
         Ok(())
     }

@@ -62,7 +62,7 @@ const BLOCKS: usize = 4;
 pub(crate) struct StreamBlock {
     pub(crate) stream: usize,
     /// The timestamps of its kept records. Empty at the end of the stream.
-    pub(crate) corrected: Vec<i64>,
+    pub(crate) corrected_times: Vec<i64>,
     /// Whether it is known to be the last one.
     pub(crate) is_last: bool,
     pub(crate) op_batch: OpBatch,
@@ -129,7 +129,7 @@ impl<'p> AheadReader<'p> {
 
     /// Reads the next block of a stream into the memory of `block`.
     pub(crate) fn read(&mut self, stream: usize, block: &mut StreamBlock) -> Result<(), RunReadError> {
-        let StreamBlock { corrected: timestamps, op_batch, .. } = block;
+        let StreamBlock { corrected_times: timestamps, op_batch, .. } = block;
         block.stream = stream;
         let reading = &mut self.lanes[stream / self.options.readers];
         if let StreamReadState::Before(StreamInput { file, floors }) = reading {
@@ -174,7 +174,7 @@ impl<'p> AheadReader<'p> {
         let mut block = StreamBlock::default();
         while let Some(Reverse((_, stream))) = next_streams.pop() {
             self.read(stream, &mut block)?;
-            next_streams.extend(block.corrected.last().map(|last| Reverse((*last, stream))));
+            next_streams.extend(block.corrected_times.last().map(|last| Reverse((*last, stream))));
             if blocks.exchange(&mut block).is_err() {
                 break;
             }
@@ -197,7 +197,7 @@ fn share(pass: MergePass<'_>, readers: usize) -> Result<(ReadOptions<'_>, Vec<Ve
 pub(crate) struct ReaderThreads<'s> {
     threads: Vec<ReaderThread<'s>>,
     /// For each stream: blocks that were received before the merge needed them.
-    early: Vec<VecDeque<StreamBlock>>,
+    early_blocks: Vec<VecDeque<StreamBlock>>,
 }
 
 struct ReaderThread<'s> {
@@ -215,7 +215,7 @@ impl<'s> ReaderThreads<'s> {
         pass: MergePass<'env>,
         readers: usize,
     ) -> Result<Self, RunReadError> {
-        let early = pass.plan.streams.iter().map(|_| VecDeque::new()).collect();
+        let early_blocks = pass.plan.streams.iter().map(|_| VecDeque::new()).collect();
         let (options, shares) = share(pass, readers)?;
         let start = |(number, streams)| {
             let (sender, receiver) = recycling_channel(BLOCKS);
@@ -223,28 +223,28 @@ impl<'s> ReaderThreads<'s> {
             let handle = scope.spawn(move || AheadReader::new(options, number, streams).run(number, &sender));
             ReaderThread { blocks: receiver, handle }
         };
-        Ok(Self { threads: shares.into_iter().enumerate().map(start).collect(), early })
+        Ok(Self { threads: shares.into_iter().enumerate().map(start).collect(), early_blocks })
     }
 
     /// Replaces `block` by the next block of its stream. The old one is returned to the thread,
     /// which reuses its memory. `None` if the thread has failed.
     pub(crate) fn next(&mut self, stream: usize, block: &mut StreamBlock) -> Option<()> {
         let thread = &self.threads[stream % self.threads.len()];
-        let found = match self.early[stream].pop_front() {
-            Some(found) => {
+        let found = match self.early_blocks[stream].pop_front() {
+            Some(early_block) => {
                 // Frees the queue. It has room for four blocks, and a run may have a million
                 // streams.
-                if self.early[stream].is_empty() {
-                    self.early[stream] = VecDeque::new();
+                if self.early_blocks[stream].is_empty() {
+                    self.early_blocks[stream] = VecDeque::new();
                 }
-                found
+                early_block
             }
             None => loop {
-                let found = thread.blocks.receive()?;
-                if found.stream == stream {
-                    break found;
+                let received_block = thread.blocks.receive()?;
+                if received_block.stream == stream {
+                    break received_block;
                 }
-                self.early[found.stream].push_back(found);
+                self.early_blocks[received_block.stream].push_back(received_block);
             },
         };
         thread.blocks.recycle(std::mem::replace(block, found));
@@ -256,23 +256,23 @@ impl<'s> ReaderThreads<'s> {
     /// # Errors
     /// If a file could not be read.
     pub(crate) fn finish(self) -> Result<PassStats, RunReadError> {
-        let Self { threads, early } = self;
+        let Self { threads, early_blocks } = self;
         let readers = threads.len();
-        let mut all = PassStats::default();
+        let mut stats = PassStats::default();
         let mut tallies = Vec::new();
         for ReaderThread { blocks, handle } in threads {
             // Makes a thread that still reads stop.
             drop(blocks);
-            let passed = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let pass_stats = handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
             #[expect(clippy::iter_over_hash_type, reason = "the minimum of each stream does not depend on the order")]
-            for (column_value, first) in passed.values {
-                let value = all.values.entry(column_value).or_insert(first);
+            for (column_value, first) in pass_stats.values {
+                let value = stats.values.entry(column_value).or_insert(first);
                 *value = first.min(*value);
             }
-            tallies.push(passed.tallies);
+            tallies.push(pass_stats.tallies);
         }
         let tally = |stream: usize| tallies.get(stream % readers)?.get(stream / readers).copied();
-        all.tallies = (0..early.len()).filter_map(tally).collect();
-        Ok(all)
+        stats.tallies = (0..early_blocks.len()).filter_map(tally).collect();
+        Ok(stats)
     }
 }

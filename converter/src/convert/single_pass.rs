@@ -52,7 +52,7 @@ pub(crate) fn convert(
     let (mut survey, once) = (FirstPassResult::default(), SinglePassState::new(job.options.causal || is_graph));
     let requirements = PassRequirements {
         floors: vec![None; plan.streams.len()],
-        once: Some(once),
+        single_pass: Some(once),
         keeps_open_links: sink.keeps_open_links(),
     };
     let outcome = run_paje_pass(&mut job, plan, model, &mut survey, symbols, requirements, sink)?;

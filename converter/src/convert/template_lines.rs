@@ -5,17 +5,22 @@ use crate::rules::program::{ActionOp, ExprCode};
 use crate::rules::rule_value::Symbols;
 
 /// Appends the lines of a record that are due. These are the lines without a timestamp of their
-/// own, or those of the action `only`. Returns their number.
-pub(crate) fn write_lines(scope: &RecordScope<'_>, only: Option<u16>, symbols: &Symbols, out: &mut String) -> u64 {
+/// own, or those of the action `single_action`. Returns their number.
+pub(crate) fn write_lines(
+    scope: &RecordScope<'_>,
+    single_action: Option<u16>,
+    symbols: &Symbols,
+    out: &mut String,
+) -> u64 {
     let mut lines = 0;
     let mut scratch = String::new();
     for (number, action) in scope.program.actions.iter().enumerate() {
-        let ActionOp::Line { once: false, text, arguments } = &action.op else { continue };
-        if only.map_or(action.timestamp.is_some(), |only| usize::from(only) != number) {
+        let ActionOp::Line { is_unique: false, text, arguments } = &action.op else { continue };
+        if single_action.map_or(action.timestamp.is_some(), |only| usize::from(only) != number) {
             continue;
         }
         scratch.clear();
-        if action.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut scratch, symbols)) {
+        if action.condition.as_ref().is_some_and(|when| !scope.is_true(when, &mut scratch, symbols)) {
             continue;
         }
         append_line(scope, text, arguments, &mut scratch, symbols, out);

@@ -53,13 +53,13 @@ impl ActionOp {
     /// exist.
     pub(crate) fn target(&self) -> Option<&ContainerTarget> {
         match self {
-            Self::Destroy { on }
-            | Self::SetState { on, .. }
-            | Self::PushState { on, .. }
-            | Self::PopState { on, .. }
-            | Self::ResetState { on, .. }
-            | Self::Variable { on, .. }
-            | Self::Mark { on, .. } => Some(on),
+            Self::Destroy { target }
+            | Self::SetState { target, .. }
+            | Self::PushState { target, .. }
+            | Self::PopState { target, .. }
+            | Self::ResetState { target, .. }
+            | Self::Variable { target, .. }
+            | Self::Mark { target, .. } => Some(target),
             Self::Create { .. } | Self::Link { .. } | Self::Nothing | Self::Line { .. } => None,
         }
     }
@@ -78,7 +78,7 @@ impl ActionOp {
     /// The container of the operation.
     pub(crate) fn container(&self) -> Option<&ContainerTarget> {
         match self {
-            Self::Create { on } | Self::Link { on, .. } => Some(on),
+            Self::Create { target } | Self::Link { target, .. } => Some(target),
             op => op.target(),
         }
     }
@@ -95,7 +95,7 @@ impl ProgramAction {
             return None;
         };
         let ValueCode::Computed(ExprCode::Field(read)) = value else { return None };
-        let is_plain = self.timestamp.is_none() && self.when.is_none() && read.range.is_some();
+        let is_plain = self.timestamp.is_none() && self.condition.is_none() && read.range.is_some();
         (is_plain && matches!(read.ty, FieldType::One(_))).then_some((*ty, read))
     }
 
@@ -104,7 +104,7 @@ impl ProgramAction {
     pub(crate) fn is_surveyed(&self) -> bool {
         self.timestamp.is_some()
             || match &self.op {
-                ActionOp::Link { .. } | ActionOp::Line { once: true, .. } => true,
+                ActionOp::Link { .. } | ActionOp::Line { is_unique: true, .. } => true,
                 ActionOp::Create { .. } => !self.with.is_empty(),
                 ActionOp::SetState { value, .. } | ActionOp::PushState { value, .. } | ActionOp::Mark { value, .. } => {
                     matches!(value, ValueCode::Computed(_))

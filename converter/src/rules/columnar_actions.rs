@@ -43,34 +43,42 @@ pub(crate) fn columnar_links(
     let surveyed = |action: &ProgramAction| action.is_surveyed() && action.plain_value().is_none();
     let actions = (0u16..).zip(actions).filter(|(_, action)| surveyed(action));
     let link = |(number, action): (u16, &ProgramAction)| {
-        let ActionOp::Link { link, value, key, on, .. } = &action.op else { return None };
-        if action.timestamp.is_some() || action.when.is_some() || matches!(value, Some(LinkValue::Computed(_))) {
+        let ActionOp::Link { link, value, key, target, .. } = &action.op else { return None };
+        if action.timestamp.is_some() || action.condition.is_some() || matches!(value, Some(LinkValue::Computed(_))) {
             return None;
         }
-        let keys = link_parts(*link, key, on, located, model)?;
+        let keys = link_parts(*link, key, target, located, model)?;
         let wide = WideWords { site: false, value: false, keys, link: *link, fields: Vec::new() };
-        Some(ColumnarAction { action: number, on: Vec::new(), value: ColumnarValue::Declared, wide: Some(wide) })
+        Some(ColumnarAction {
+            action: number,
+            container_keys: Vec::new(),
+            value: ColumnarValue::Declared,
+            wide_words: Some(wide),
+        })
     };
     actions.map(link).collect()
 }
 
 fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &RuleModel) -> Option<ColumnarAction> {
-    if action.timestamp.is_some() || action.when.is_some() || !action.related.is_empty() || action.collective.is_some()
+    if action.timestamp.is_some()
+        || action.condition.is_some()
+        || !action.related.is_empty()
+        || action.collective.is_some()
     {
         return None;
     }
     let (on, value) = match &action.op {
-        ActionOp::Create { on } | ActionOp::Destroy { on } | ActionOp::ResetState { on, .. } => {
-            (on, ColumnarValue::Declared)
+        ActionOp::Create { target } | ActionOp::Destroy { target } | ActionOp::ResetState { target, .. } => {
+            (target, ColumnarValue::Declared)
         }
-        ActionOp::SetState { ty, value, on, .. }
-        | ActionOp::PushState { ty, value, on, .. }
-        | ActionOp::Mark { ty, value, on } => (on, named_value(*ty, Some(value), located)?),
-        ActionOp::PopState { ty, value, on, .. } => (on, named_value(*ty, value.as_ref(), located)?),
-        ActionOp::Variable { value, on, .. } => {
+        ActionOp::SetState { ty, value, target: on, .. }
+        | ActionOp::PushState { ty, value, target: on, .. }
+        | ActionOp::Mark { ty, value, target: on } => (on, named_value(*ty, Some(value), located)?),
+        ActionOp::PopState { ty, value, target: on, .. } => (on, named_value(*ty, value.as_ref(), located)?),
+        ActionOp::Variable { value, target: on, .. } => {
             (on, ColumnarValue::Number(part(value, located).filter(OperandSource::is_number)?))
         }
-        ActionOp::Link { value, on, .. } if !matches!(value, Some(LinkValue::Computed(_))) => {
+        ActionOp::Link { value, target: on, .. } if !matches!(value, Some(LinkValue::Computed(_))) => {
             (on, ColumnarValue::Declared)
         }
         ActionOp::Link { .. } | ActionOp::Nothing | ActionOp::Line { .. } => return None,
@@ -82,24 +90,25 @@ fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &R
         return None;
     }
     let is_key = |key: &&ExprCode| !matches!(key, ExprCode::Referent(_));
-    let on = on.keys.iter().filter(is_key).map(|key| part(key, located)).collect::<Option<Vec<OperandSource>>>()?;
-    let on = on.into_iter().filter_map(OperandSource::cell).collect();
+    let sources =
+        on.keys.iter().filter(is_key).map(|key| part(key, located)).collect::<Option<Vec<OperandSource>>>()?;
+    let container_keys = sources.into_iter().filter_map(OperandSource::cell).collect();
     let has_details = matches!(
         action.op,
         ActionOp::SetState { .. } | ActionOp::PushState { .. } | ActionOp::Mark { .. } | ActionOp::Link { .. }
     );
     let (link, keys) = match &action.op {
-        ActionOp::Link { link, key, on, .. } => (Some(*link), link_parts(*link, key, on, located, model)?),
+        ActionOp::Link { link, key, target: on, .. } => (Some(*link), link_parts(*link, key, on, located, model)?),
         _ => (None, Vec::new()),
     };
     if link.is_none() && (!has_details || action.with.is_empty() && !located) {
-        return Some(ColumnarAction { action: number, on, value, wide: None });
+        return Some(ColumnarAction { action: number, container_keys, value, wide_words: None });
     }
     let fields = action.with.iter().map(|(_, code)| part(code, located)).collect::<Option<Vec<OperandSource>>>()?;
     let fields = fields.into_iter().filter_map(OperandSource::cell).collect();
     let is_valued = !matches!(value, ColumnarValue::Declared);
     let wide = WideWords { site: located, value: is_valued, keys, link: link.unwrap_or(0), fields };
-    Some(ColumnarAction { action: number, on, value, wide: Some(wide) })
+    Some(ColumnarAction { action: number, container_keys, value, wide_words: Some(wide) })
 }
 
 fn named_value(ty: TypeId, value: Option<&ValueCode>, located: bool) -> Option<ColumnarValue> {
@@ -112,14 +121,14 @@ fn named_value(ty: TypeId, value: Option<&ValueCode>, located: bool) -> Option<C
 fn link_parts(
     link: usize,
     key: &[ExprCode],
-    on: &ContainerTarget,
+    target: &ContainerTarget,
     located: bool,
     model: &RuleModel,
 ) -> Option<Vec<OperandSource>> {
-    if on.by_value.is_some() {
+    if target.by_value.is_some() {
         return None;
     }
-    let codes = on.holder_steps(model.links[link].holder).flatten().chain(key);
+    let codes = target.holder_steps(model.links[link].holder).flatten().chain(key);
     let parts = codes.map(|code| part(code, located)).collect::<Option<Vec<OperandSource>>>()?;
     (parts.len() <= LinkKey::SHORT).then_some(parts)
 }

@@ -72,7 +72,7 @@ impl SpecCompiler<'_> {
     fn record(&mut self, index: usize) -> Option<RecordProgram> {
         let (spec, layout) = (self.spec, &self.schema.records[index]);
         let record = self.ruled_record(index)?;
-        let declared = &spec.records[record];
+        let declaration = &spec.records[record];
         let actions = self.actions(index, record);
         if actions.is_empty() {
             return None;
@@ -86,7 +86,7 @@ impl SpecCompiler<'_> {
             columns: columns(&actions, layout.located),
             columnar_actions: columnar_actions(&actions, layout.located, self.model),
             columnar_links: columnar_links(&actions, layout.located, self.model),
-            ..RecordProgram::new([&spec.name, &declared.name, &layout.name], actions, self.symbols)
+            ..RecordProgram::new([&spec.name, &declaration.name, &layout.name], actions, self.symbols)
         })
     }
 

@@ -35,7 +35,7 @@ struct DenseChildren {
     node: PathNode,
     container: u32,
     /// The child without a key.
-    bare: PathNode,
+    keyless_child: PathNode,
     /// The children with small numbers as keys, indexed by key.
     children: Vec<PathNode>,
 }
@@ -52,7 +52,7 @@ impl PathTrie {
         let container = u32::try_from(container).unwrap_or(u32::MAX);
         if let Some(dense) = self.dense.iter().find(|dense| dense.node == node && dense.container == container) {
             let child = match key {
-                KeyPart::None => dense.bare,
+                KeyPart::None => dense.keyless_child,
                 KeyPart::Int(key) => {
                     usize::try_from(key).ok().and_then(|key| dense.children.get(key)).copied().unwrap_or(0)
                 }
@@ -76,13 +76,13 @@ impl PathTrie {
         let position = self.dense.iter().position(|dense| dense.node == node && dense.container == container);
         let dense_index = position.or_else(|| {
             (self.dense.len() < DENSE_NODES).then(|| {
-                self.dense.push(DenseChildren { node, container, bare: 0, children: Vec::new() });
+                self.dense.push(DenseChildren { node, container, keyless_child: 0, children: Vec::new() });
                 self.dense.len() - 1
             })
         });
         let Some(dense) = dense_index.map(|dense_index| &mut self.dense[dense_index]) else { return child };
         match key {
-            KeyPart::None => dense.bare = child,
+            KeyPart::None => dense.keyless_child = child,
             KeyPart::Int(key) => {
                 if let Some(key) = usize::try_from(key).ok().filter(|key| *key < DENSE_KEYS) {
                     dense.children.resize(dense.children.len().max(key + 1), 0);
@@ -167,37 +167,37 @@ pub(crate) struct LiveInstance {
     stacks: Range<u32>,
     /// The children by id, which is the order of their creation.
     pub(crate) children: BTreeMap<ContainerId, usize>,
-    pub(crate) alive: bool,
+    pub(crate) is_alive: bool,
     /// Number of links that it holds and that have only one endpoint so far.
     pub(crate) open_links: u32,
     /// Whether it ends as soon as its last link is complete.
-    pub(crate) doomed: bool,
+    pub(crate) ends_with_links: bool,
 }
 
 /// All living instances by number, and the current instance of each path. Numbers of ended
 /// instances are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContainerInstances {
-    all: Vec<LiveInstance>,
-    free: Vec<usize>,
-    created: u32,
+    instances: Vec<LiveInstance>,
+    free_indexes: Vec<usize>,
+    created_count: u32,
     current: Vec<Option<u32>>,
-    ended: u64,
+    ended_count: u64,
     pub(crate) stacks: StateStacks,
     tops: BTreeMap<ContainerId, usize>,
 }
 
 impl ContainerInstances {
     /// The living instance of a path.
-    pub(crate) fn at(&self, node: PathNode) -> Option<usize> {
+    pub(crate) fn instance_at(&self, node: PathNode) -> Option<usize> {
         self.current.get(node as usize).copied().flatten().map(|number| number as usize)
     }
 
     /// Adds a living instance for a path.
     pub(crate) fn add(&mut self, node: PathNode, container: usize, parent: Option<usize>, states: &[TypeId]) -> usize {
-        self.created = self.created.saturating_add(1);
-        let id = ContainerId(self.created);
-        let number = self.free.pop().unwrap_or(self.all.len());
+        self.created_count = self.created_count.saturating_add(1);
+        let id = ContainerId(self.created_count);
+        let number = self.free_indexes.pop().unwrap_or(self.instances.len());
         let StackId(first) = self.stacks.add(id, u32::try_from(number).unwrap_or(u32::MAX), states);
         let instance = LiveInstance {
             id,
@@ -206,16 +206,16 @@ impl ContainerInstances {
             parent,
             stacks: first..first + u32::try_from(states.len()).unwrap_or(0),
             children: BTreeMap::new(),
-            alive: true,
+            is_alive: true,
             open_links: 0,
-            doomed: false,
+            ends_with_links: false,
         };
-        match self.all.get_mut(number) {
+        match self.instances.get_mut(number) {
             Some(slot) => *slot = instance,
-            None => self.all.push(instance),
+            None => self.instances.push(instance),
         }
         match parent {
-            Some(parent) => self.all[parent].children.insert(id, number),
+            Some(parent) => self.instances[parent].children.insert(id, number),
             None => self.tops.insert(id, number),
         };
         let node = node as usize;
@@ -228,43 +228,43 @@ impl ContainerInstances {
 
     /// Ends an instance. Its memory is reused for the next one.
     pub(crate) fn end(&mut self, number: usize) {
-        self.ended += 1;
-        let instance = &mut self.all[number];
-        instance.alive = false;
+        self.ended_count += 1;
+        let instance = &mut self.instances[number];
+        instance.is_alive = false;
         self.stacks.end(std::mem::take(&mut instance.stacks));
         instance.children = BTreeMap::new();
         let (id, node, parent) = (instance.id, instance.node as usize, instance.parent);
         match parent {
-            Some(parent) => self.all[parent].children.remove(&id),
+            Some(parent) => self.instances[parent].children.remove(&id),
             None => self.tops.remove(&id),
         };
         self.current[node] = None;
-        self.free.push(number);
+        self.free_indexes.push(number);
     }
 
     /// Number of ended instances. While it stays the same, each path keeps its instance.
     pub(crate) const fn ended_count(&self) -> u64 {
-        self.ended
+        self.ended_count
     }
 
     /// Whether the instance with this number is still the container with this id.
     #[inline]
     pub(crate) fn is_living(&self, number: usize, id: ContainerId) -> bool {
-        self.all.get(number).is_some_and(|instance| instance.alive && instance.id == id)
+        self.instances.get(number).is_some_and(|instance| instance.is_alive && instance.id == id)
     }
 
     /// The stack of a slot of a living instance.
     #[inline]
     pub(crate) fn stack(&self, number: usize, slot: usize) -> StackId {
-        StackId(self.all[number].stacks.start + u32::try_from(slot).unwrap_or(u32::MAX))
+        StackId(self.instances[number].stacks.start + u32::try_from(slot).unwrap_or(u32::MAX))
     }
 
     pub(crate) fn get(&self, number: usize) -> &LiveInstance {
-        &self.all[number]
+        &self.instances[number]
     }
 
     pub(crate) fn get_mut(&mut self, number: usize) -> &mut LiveInstance {
-        &mut self.all[number]
+        &mut self.instances[number]
     }
 
     /// Numbers of the living instances directly below the root, in order of creation.

@@ -22,8 +22,8 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
     let mut spec = spec.clone();
     spec.rules.resize(spec.records.len(), Vec::new());
     let is_bare = |number: &usize| !spec.has_rules(RecordId(id(*number))) && !is_drawn_by_text(&spec, *number);
-    let bare: Vec<usize> = (0..spec.records.len()).filter(is_bare).collect();
-    if bare.is_empty() {
+    let records: Vec<usize> = (0..spec.records.len()).filter(is_bare).collect();
+    if records.is_empty() {
         return spec;
     }
     let on = stream_container(&mut spec, ranked);
@@ -31,12 +31,12 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
     let event = entity(on.ty, "event", "Event", EntityTypeKind::Event);
     let mut entities = vec![state, event];
     let types = [0, 1].map(|number| EntityTypeId(id(spec.entities.len() + number)));
-    let parts: Vec<bool> = bare.iter().map(|number| is_async(&spec, *number)).collect();
+    let parts: Vec<bool> = records.iter().map(|number| is_async(&spec, *number)).collect();
     let link = parts.contains(&true).then(|| continuation(&spec, on.ty)).flatten();
     let link_type = EntityTypeId(id(spec.entities.len() + entities.len()));
     let has_link = link.is_some();
     entities.extend(link);
-    for (number, is_part) in bare.into_iter().zip(parts) {
+    for (number, is_part) in records.into_iter().zip(parts) {
         let record = &spec.records[number];
         let span = record.layout.kind != RecordKind::Event;
         let kind = usize::from(!span);
@@ -48,23 +48,31 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
         let instance = on.clone();
         let on = on.clone();
         let verb = match record.layout.kind {
-            RecordKind::Event => ActionVerb::Mark { ty, value, on },
-            RecordKind::Begin => ActionVerb::PushState { ty, value, on },
-            RecordKind::End => ActionVerb::PopState { ty, value: Some(value), on },
+            RecordKind::Event => ActionVerb::Mark { ty, value, instance: on },
+            RecordKind::Begin => ActionVerb::PushState { ty, value, instance: on },
+            RecordKind::End => ActionVerb::PopState { ty, value: Some(value), instance: on },
         };
-        let mut actions = vec![Action { verb, at: None, when: None, with, related: Vec::new(), collective: None }];
+        let mut actions =
+            vec![Action { verb, timestamp: None, condition: None, with, related: Vec::new(), collective: None }];
         // A state has the fields of its begin. The fields of its end are on a mark.
         if let Some(with) = end_fields(&spec, number) {
             let value = ValueExpr::Declared(value_named(&mut entities[1], &spec.records[number].name));
-            let verb = ActionVerb::Mark { ty: types[1], value, on: instance.clone() };
-            actions.push(Action { verb, at: None, when: None, with, related: Vec::new(), collective: None });
+            let verb = ActionVerb::Mark { ty: types[1], value, instance: instance.clone() };
+            actions.push(Action {
+                verb,
+                timestamp: None,
+                condition: None,
+                with,
+                related: Vec::new(),
+                collective: None,
+            });
         }
         if is_part && has_link {
             let verb = part(link_type, &record.name, record.layout.kind, &instance);
             actions.push(Action {
                 verb,
-                at: None,
-                when: None,
+                timestamp: None,
+                condition: None,
                 with: Vec::new(),
                 related: Vec::new(),
                 collective: None,
@@ -111,15 +119,15 @@ fn continuation(spec: &Spec, thread: ContainerTypeId) -> Option<EntityType> {
 }
 
 /// A part of an `async` span ends where a link to the next part starts. `task` is its first field.
-fn part(ty: EntityTypeId, name: &str, kind: RecordKind, on: &Instance) -> ActionVerb {
+fn part(ty: EntityTypeId, name: &str, kind: RecordKind, instance: &Instance) -> ActionVerb {
     let key = vec![
         Expr::Text(TextPattern(vec![PatternPiece::Text(name.to_owned())])),
         Expr::Builtin(Builtin::Pid),
         Expr::Field(0),
     ];
     match kind {
-        RecordKind::End => ActionVerb::StartLink { ty, value: None, key, from: on.clone() },
-        _ => ActionVerb::EndLink { ty, value: None, key, to: on.clone() },
+        RecordKind::End => ActionVerb::StartLink { ty, value: None, key, from: instance.clone() },
+        _ => ActionVerb::EndLink { ty, value: None, key, to: instance.clone() },
     }
 }
 
@@ -127,7 +135,7 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let marked = spec.containers.iter().position(|container| container.stream.is_some());
     if let Some(index) = marked {
         let keys = spec.containers[index].stream.clone().unwrap_or_default();
-        return Instance { ty: ContainerTypeId(id(index)), keys, existing: false, span: None };
+        return Instance { ty: ContainerTypeId(id(index)), keys, must_exist: false, span: None };
     }
     let name = |name: &str| PatternPiece::Name(name.to_owned(), ValueFormat::default());
     let (keys, values) = if ranked {
@@ -142,7 +150,7 @@ fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
     let ty = ContainerTypeId(id(spec.containers.len()));
     spec.containers.push(thread);
     let keys = values.into_iter().chain([Builtin::Tid]).map(Expr::Builtin).collect();
-    Instance { ty, keys, existing: false, span: None }
+    Instance { ty, keys, must_exist: false, span: None }
 }
 
 fn container(

@@ -16,8 +16,8 @@ pub(crate) fn spec_of(schema: &Schema, diagnostics: &mut Vec<TraceDiagnostic>) -
         schema.sources.iter().map(|s| SourceFile { path: s.path.clone(), text: s.text.clone() }).collect();
     let (spec, of_spec) = tumit::compile_sources(&sources);
     spec.unwrap_or_else(|| {
-        let why = of_spec.render(false);
-        let first = why.lines().next().unwrap_or("").trim().to_owned();
+        let mistakes = of_spec.render(false);
+        let first = mistakes.lines().next().unwrap_or("").trim().to_owned();
         let text =
             format!("the spec `{}` of this run does not compile, so its rules are not used: {first}", schema.name);
         diagnostics.push(TraceDiagnostic::warning(DiagnosticKind::Rule, text));

@@ -89,8 +89,8 @@ fn append_timestamp(nanos: i64, precision: Option<usize>, out: &mut String) {
 }
 
 fn fill(val: RuleValue, format: ValueFormat, start: usize, out: &mut String) {
-    let missing = usize::from(format.width).saturating_sub(out[start..].chars().count());
-    if missing == 0 {
+    let fill_width = usize::from(format.width).saturating_sub(out[start..].chars().count());
+    if fill_width == 0 {
         return;
     }
     let is_number =
@@ -98,17 +98,17 @@ fn fill(val: RuleValue, format: ValueFormat, start: usize, out: &mut String) {
     if format.zeros && is_number {
         let sign = usize::from(out[start..].starts_with('-'));
         let prefix = if out[start + sign..].starts_with("0x") { 2 } else { 0 };
-        out.insert_str(start + sign + prefix, &"0".repeat(missing));
+        out.insert_str(start + sign + prefix, &"0".repeat(fill_width));
         return;
     }
     let default = if is_number { TextAlign::Right } else { TextAlign::Left };
     let left = match format.align.unwrap_or(default) {
         TextAlign::Left => 0,
-        TextAlign::Right => missing,
-        TextAlign::Center => missing / 2,
+        TextAlign::Right => fill_width,
+        TextAlign::Center => fill_width / 2,
     };
     out.insert_str(start, &" ".repeat(left));
-    out.extend(std::iter::repeat_n(' ', missing - left));
+    out.extend(std::iter::repeat_n(' ', fill_width - left));
 }
 
 #[cfg(test)]

@@ -53,7 +53,7 @@ pub(crate) struct RecordProgram {
 pub(crate) struct ProgramAction {
     pub(crate) op: ActionOp,
     pub(crate) timestamp: Option<ExprCode>,
-    pub(crate) when: Option<ExprCode>,
+    pub(crate) condition: Option<ExprCode>,
     pub(crate) with: Vec<(String, ExprCode)>,
     pub(crate) related: Vec<(String, ContainerTarget)>,
     /// Set if the state that it begins is a part of a collective operation.
@@ -80,57 +80,57 @@ pub(crate) struct CollectivePattern {
 #[derive(Clone, Debug)]
 pub(crate) enum ActionOp {
     Create {
-        on: ContainerTarget,
+        target: ContainerTarget,
     },
     Destroy {
-        on: ContainerTarget,
+        target: ContainerTarget,
     },
     SetState {
         slot: usize,
         ty: TypeId,
         value: ValueCode,
-        on: ContainerTarget,
+        target: ContainerTarget,
     },
     PushState {
         slot: usize,
         ty: TypeId,
         value: ValueCode,
-        on: ContainerTarget,
+        target: ContainerTarget,
     },
     PopState {
         slot: usize,
         ty: TypeId,
         value: Option<ValueCode>,
-        on: ContainerTarget,
+        target: ContainerTarget,
     },
     ResetState {
         slot: usize,
         ty: TypeId,
-        on: ContainerTarget,
+        target: ContainerTarget,
     },
     Variable {
         op: tumit_paje::VariableOp,
         ty: TypeId,
         value: ExprCode,
-        on: ContainerTarget,
+        target: ContainerTarget,
     },
     Mark {
         ty: TypeId,
         value: ValueCode,
-        on: ContainerTarget,
+        target: ContainerTarget,
     },
     Link {
         end: LinkSide,
         link: usize,
         value: Option<LinkValue>,
         key: Vec<ExprCode>,
-        on: ContainerTarget,
+        target: ContainerTarget,
     },
     /// No operation.
     Nothing,
     /// A line of a text output.
     Line {
-        once: bool,
+        is_unique: bool,
         text: Vec<String>,
         arguments: Vec<ExprCode>,
     },
@@ -174,7 +174,7 @@ pub(crate) struct ContainerTarget {
     /// The keys of all steps that distinguish its container, concatenated.
     pub(crate) keys: Vec<ExprCode>,
     /// Whether the action is skipped if the container does not exist.
-    pub(crate) existing: bool,
+    pub(crate) must_exist: bool,
     /// Set if it names a process or thread by values. Several processes or threads may have them.
     pub(crate) by_value: Option<Arc<WrittenReference>>,
 }
@@ -219,7 +219,7 @@ pub(crate) enum TextPart {
 pub(crate) struct EnumNames {
     /// The names of small numbers.
     pub(crate) first: Vec<Option<SymbolId>>,
-    pub(crate) others: BTreeMap<u16, SymbolId>,
+    pub(crate) sparse_names: BTreeMap<u16, SymbolId>,
 }
 
 /// Numbers below this are small.
@@ -228,24 +228,24 @@ const FIRST: u16 = 256;
 impl EnumNames {
     /// From pairs of number and name. The last name of a number counts.
     pub(crate) fn of(names: impl Iterator<Item = (u16, SymbolId)>) -> Self {
-        let (mut first, mut others) = (Vec::new(), BTreeMap::new());
+        let (mut first, mut sparse_names) = (Vec::new(), BTreeMap::new());
         for (number, name) in names {
             if number >= FIRST {
-                others.insert(number, name);
+                sparse_names.insert(number, name);
                 continue;
             }
             let index = usize::from(number);
             first.resize(first.len().max(index + 1), None);
             first[index] = Some(name);
         }
-        Self { first, others }
+        Self { first, sparse_names }
     }
 
     #[inline]
     pub(crate) fn get(&self, number: u16) -> Option<SymbolId> {
         match self.first.get(usize::from(number)) {
             Some(name) => *name,
-            None => self.others.get(&number).copied(),
+            None => self.sparse_names.get(&number).copied(),
         }
     }
 }
@@ -285,10 +285,10 @@ pub(crate) struct ColumnarAction {
     /// The position in its program.
     pub(crate) action: u16,
     /// The keys of its container.
-    pub(crate) on: Vec<FieldCell>,
+    pub(crate) container_keys: Vec<FieldCell>,
     pub(crate) value: ColumnarValue,
     /// Set if the operation needs more than a value: source position, link keys or fields.
-    pub(crate) wide: Option<WideWords>,
+    pub(crate) wide_words: Option<WideWords>,
 }
 
 /// The words of a wide operation, in this order.

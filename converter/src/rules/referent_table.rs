@@ -203,27 +203,27 @@ impl ReferentTable {
     /// If several threads of one process share a thread id, the latest that has begun. `None`
     /// without candidates.
     fn choose(&self, own_process: u32, candidates: impl Iterator<Item = u32>, time: i64) -> Option<ReferentMatch> {
-        let mut chosen: Option<&StreamFacts> = None;
+        let mut choice: Option<&StreamFacts> = None;
         let mut is_one = true;
         for stream in candidates {
             let stream = &self.streams[stream as usize];
-            let Some(chosen_stream) = chosen else {
-                chosen = Some(stream);
+            let Some(chosen_stream) = choice else {
+                choice = Some(stream);
                 continue;
             };
             if stream.process == chosen_stream.process {
                 let is_later =
                     stream.begin <= time && (chosen_stream.begin > time || stream.begin > chosen_stream.begin);
                 if is_later || chosen_stream.begin > time && stream.begin < chosen_stream.begin {
-                    chosen = Some(stream);
+                    choice = Some(stream);
                 }
             } else if to_u32(stream.process) == own_process {
-                (chosen, is_one) = (Some(stream), true);
+                (choice, is_one) = (Some(stream), true);
             } else if to_u32(chosen_stream.process) != own_process {
                 is_one = false;
             }
         }
-        let chosen = chosen?;
+        let chosen = choice?;
         Some(if is_one { ReferentMatch::Thread(to_u32(chosen.process), chosen.thread) } else { ReferentMatch::Several })
     }
 

@@ -42,7 +42,7 @@ pub(crate) struct ContainerModel {
     /// Variables that rules add to. They need an initial value.
     pub(crate) counters: Vec<TypeId>,
     /// Whether no type on its path has keys. Exactly one such container exists.
-    pub(crate) single: bool,
+    pub(crate) is_single: bool,
 }
 
 /// A link type: one Pajé type for each pair of container types that it may connect.

@@ -47,40 +47,40 @@ pub(crate) struct StackId(pub(crate) u32);
 /// reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StateStacks {
-    all: Vec<StateStack>,
+    stacks: Vec<StateStack>,
     /// By number of stacks: the first index of each free range of this length.
-    free: Vec<Vec<u32>>,
+    free_ranges: Vec<Vec<u32>>,
 }
 
 impl StateStacks {
     /// Adds the stacks of a new container. Returns the first one.
     pub(crate) fn add(&mut self, container: ContainerId, instance: u32, types: &[TypeId]) -> StackId {
         let new = types.iter().map(|ty| StateStack::new(container, *ty, instance));
-        if let Some(first) = self.free.get_mut(types.len()).and_then(Vec::pop) {
-            self.all[first as usize..].iter_mut().zip(new).for_each(|(target, stack)| *target = stack);
+        if let Some(first) = self.free_ranges.get_mut(types.len()).and_then(Vec::pop) {
+            self.stacks[first as usize..].iter_mut().zip(new).for_each(|(target, stack)| *target = stack);
             return StackId(first);
         }
-        let first = StackId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.extend(new);
+        let first = StackId(u32::try_from(self.stacks.len()).unwrap_or(u32::MAX));
+        self.stacks.extend(new);
         first
     }
 
     /// Frees the stacks of an ended container.
     pub(crate) fn end(&mut self, stacks: Range<u32>) {
-        for stack in &mut self.all[stacks.start as usize..stacks.end as usize] {
+        for stack in &mut self.stacks[stacks.start as usize..stacks.end as usize] {
             *stack = StateStack::new(ContainerId::ROOT, stack.ty, stack.instance);
         }
         let count = stacks.len();
         if count > 0 {
-            self.free.resize_with(self.free.len().max(count + 1), Vec::new);
-            self.free[count].push(stacks.start);
+            self.free_ranges.resize_with(self.free_ranges.len().max(count + 1), Vec::new);
+            self.free_ranges[count].push(stacks.start);
         }
     }
 
     /// Whether a stack still belongs to this container.
     #[inline]
     pub(crate) fn is_of(&self, StackId(at): StackId, container: ContainerId) -> bool {
-        self.all.get(at as usize).is_some_and(|stack| stack.container == container)
+        self.stacks.get(at as usize).is_some_and(|stack| stack.container == container)
     }
 }
 
@@ -89,13 +89,13 @@ impl Index<StackId> for StateStacks {
 
     #[inline]
     fn index(&self, StackId(at): StackId) -> &StateStack {
-        &self.all[at as usize]
+        &self.stacks[at as usize]
     }
 }
 
 impl IndexMut<StackId> for StateStacks {
     #[inline]
     fn index_mut(&mut self, StackId(at): StackId) -> &mut StateStack {
-        &mut self.all[at as usize]
+        &mut self.stacks[at as usize]
     }
 }

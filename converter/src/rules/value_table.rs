@@ -13,7 +13,7 @@ use tumit_paje::{DrawStyle, PajeEvent, PajeSink, RgbColor, TypeId, ValueId};
 /// Values by number and by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ValueTable {
-    all: Vec<ValueDefinition>,
+    definitions: Vec<ValueDefinition>,
     by_name: FxHashMap<(TypeId, KeyPart), ValueId>,
     /// The last category that fits the name of a value applies.
     categories: FxHashMap<TypeId, Vec<UndeclaredCategory>>,
@@ -45,8 +45,8 @@ impl ValueTable {
         (color, style): (Option<RgbColor>, DrawStyle),
         category: Option<ActivityCategory>,
     ) -> ValueId {
-        let value = ValueId(u32::try_from(self.all.len()).unwrap_or(u32::MAX));
-        self.all.push(ValueDefinition { ty, name: label.to_owned(), color, style, category });
+        let value = ValueId(u32::try_from(self.definitions.len()).unwrap_or(u32::MAX));
+        self.definitions.push(ValueDefinition { ty, name: label.to_owned(), color, style, category });
         self.by_name.entry((ty, name)).or_insert(value);
         value
     }
@@ -89,7 +89,7 @@ impl ValueTable {
 
     /// Number of values.
     pub(crate) fn len(&self) -> usize {
-        self.all.len()
+        self.definitions.len()
     }
 
     /// Sends the definitions of the values from this number on. Returns their number.
@@ -98,7 +98,7 @@ impl ValueTable {
     /// The errors of the sink.
     pub(crate) fn define(&self, from: usize, sink: &mut dyn PajeSink) -> io::Result<u64> {
         let mut count = 0;
-        for (number, defined) in self.all.iter().enumerate().skip(from) {
+        for (number, defined) in self.definitions.iter().enumerate().skip(from) {
             let value = ValueId(u32::try_from(number).unwrap_or(u32::MAX));
             let ValueDefinition { ty, name, color, style, category } = defined;
             let (ty, color, style, category) = (*ty, *color, *style, *category);

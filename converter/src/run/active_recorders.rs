@@ -113,9 +113,9 @@ impl ProcessInRun {
     /// Whether a process of this machine still writes this file.
     #[must_use]
     pub fn is_running(&self) -> bool {
-        let live = self.live.as_ref().filter(|live| live.used).map(|live| live.path.as_path());
+        let live = self.live.as_ref().filter(|live| live.is_used).map(|live| live.path.as_path());
         let files: Vec<&Path> = std::iter::once(self.path.as_path()).chain(live).collect();
-        !self.ended && user_of(&files).is_some()
+        !self.has_ended && user_of(&files).is_some()
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) enum ScanItem<'a> {
     Block { offset: u64, block: DecodedBlock<'a> },
     /// Bytes that belong to no valid block. They may begin with the head of a block with a wrong
     /// checksum.
-    Damage { offset: u64, bytes: u64, why: FormatError, head: Option<BlockHeader> },
+    Damage { offset: u64, bytes: u64, reason: FormatError, head: Option<BlockHeader> },
 }
 
 /// Scans the blocks of a file of `length` bytes, after its preamble.
@@ -32,8 +32,8 @@ pub(crate) fn scan(file: &File, length: u64, visit_item: &mut dyn FnMut(ScanItem
     while offset < length {
         match block_at(&mut window, offset)? {
             Ok(block) => {
-                if let Some(DamageStart { from, block: RejectedBlock { why, head } }) = damage.take() {
-                    visit_item(ScanItem::Damage { offset: from, bytes: offset - from, why, head });
+                if let Some(DamageStart { from, block: RejectedBlock { reason, head } }) = damage.take() {
+                    visit_item(ScanItem::Damage { offset: from, bytes: offset - from, reason, head });
                 }
                 let next = offset + block.header.block_bytes() as u64;
                 visit_item(ScanItem::Block { offset, block });
@@ -61,7 +61,7 @@ struct DamageStart {
 
 /// Bytes that are no valid block.
 struct RejectedBlock {
-    why: FormatError,
+    reason: FormatError,
     /// The head at their start, if it is well-formed.
     head: Option<BlockHeader>,
 }
@@ -75,10 +75,10 @@ fn block_at<'w>(window: &'w mut FileWindow<'_>, offset: u64) -> io::Result<Resul
     let head = window.get(offset, HEADER_BYTES)?;
     let header = match BlockHeader::decode(head) {
         Ok(header) => header,
-        Err(why) => return Ok(Err(RejectedBlock { why, head: None })),
+        Err(reason) => return Ok(Err(RejectedBlock { reason, head: None })),
     };
     let block_bytes = HEADER_BYTES + header.stored_bytes as usize;
-    Ok(decode_block(window.get(offset, block_bytes)?).map_err(|why| RejectedBlock { why, head: Some(header) }))
+    Ok(decode_block(window.get(offset, block_bytes)?).map_err(|why| RejectedBlock { reason: why, head: Some(header) }))
 }
 
 fn next_magic(window: &mut FileWindow<'_>, mut from: u64, length: u64) -> io::Result<Option<u64>> {
@@ -101,7 +101,7 @@ fn end_in_damage(
     from: u64,
     length: u64,
     damage: Option<DamageStart>,
-    found: &mut dyn FnMut(ScanItem<'_>),
+    visit: &mut dyn FnMut(ScanItem<'_>),
 ) -> io::Result<()> {
     let mut offset = from;
     while offset < length {
@@ -110,8 +110,8 @@ fn end_in_damage(
             break;
         }
         if bytes.iter().any(|&byte| byte != 0) {
-            if let Some(DamageStart { from, block: RejectedBlock { why, head } }) = damage {
-                found(ScanItem::Damage { offset: from, bytes: length - from, why, head });
+            if let Some(DamageStart { from, block: RejectedBlock { reason, head } }) = damage {
+                visit(ScanItem::Damage { offset: from, bytes: length - from, reason, head });
             }
             return Ok(());
         }

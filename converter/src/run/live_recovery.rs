@@ -23,7 +23,7 @@ struct RecordWalk {
     /// Ticks of the last valid record.
     last: u64,
     /// The error at which decoding stopped.
-    why: Option<String>,
+    error: Option<String>,
 }
 
 impl ProcessBuilder {
@@ -38,9 +38,9 @@ impl ProcessBuilder {
         let mut live = LiveFileUse { path, ..LiveFileUse::default() };
         match snapshot.and_then(|snapshot| self.is_own(&snapshot).map(|()| snapshot)) {
             Ok(snapshot) => {
-                live.used = true;
+                live.is_used = true;
                 live.dropped = snapshot.header.dropped;
-                self.process.truncated = snapshot.header.truncated;
+                self.process.truncated_records = snapshot.header.truncated_records;
                 self.process.end = Some(LocalTicks(snapshot.header.process_end)).filter(|end| end.0 > 0);
                 self.process.last_known = self.last_reading(snapshot.header.last_reading);
                 self.names(&snapshot, &mut live);
@@ -48,7 +48,7 @@ impl ProcessBuilder {
                 self.remove_cut_off_damage();
                 live.faults.extend(snapshot.faults);
             }
-            Err(why) => live.faults.push(LiveFault { bytes: 0, why }),
+            Err(reason) => live.faults.push(LiveFault { bytes: 0, reason }),
         }
         self.process.live = Some(live);
         Ok(())
@@ -77,14 +77,14 @@ impl ProcessBuilder {
         for entry in snapshot.names() {
             let entry = match entry {
                 Ok(entry) => entry,
-                Err(why) => {
-                    live.faults.push(LiveFault { bytes: 0, why });
+                Err(reason) => {
+                    live.faults.push(LiveFault { bytes: 0, reason });
                     return;
                 }
             };
             let bytes = entry.payload.len() as u64;
-            if let Err(why) = adding.add_entry(entry) {
-                live.faults.push(LiveFault { bytes, why: LiveError::Schema(why.to_string()) });
+            if let Err(error) = adding.add_entry(entry) {
+                live.faults.push(LiveFault { bytes, reason: LiveError::Schema(error.to_string()) });
             }
         }
     }
@@ -150,16 +150,19 @@ impl ProcessBuilder {
                 }
             };
             (skip, first, claimed) = (skip + start.bytes, start.last, claimed.saturating_sub(start.records));
-            if start.why.is_some() {
+            if start.error.is_some() {
                 break;
             }
             sequence = sequence.saturating_add(1);
         }
         let rest = &payload[skip..];
         let walk = self.walk(rest, first, piece.last);
-        if let Some(why) = walk.why {
-            let (offset, good, bytes) = (piece.slot_offset, walk.bytes as u64, rest.len() as u64);
-            live.faults.push(LiveFault { bytes: bytes - good, why: LiveError::Records { offset, good, bytes, why } });
+        if let Some(error) = walk.error {
+            let (offset, valid_bytes, bytes) = (piece.slot_offset, walk.bytes as u64, rest.len() as u64);
+            live.faults.push(LiveFault {
+                bytes: bytes - valid_bytes,
+                reason: LiveError::Records { offset, valid_bytes, bytes, error },
+            });
             live.unreadable_records += u64::from(claimed.saturating_sub(walk.records));
         }
         if walk.bytes == 0 {
@@ -200,8 +203,8 @@ impl ProcessBuilder {
         sealed.get(position).filter(|block| block.header.sequence == sequence).copied()
     }
 
-    fn note_unusable(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, why: LiveError) {
-        live.faults.push(LiveFault { bytes: u64::from(piece.bytes), why });
+    fn note_unusable(&self, piece: &RecoveredPiece, live: &mut LiveFileUse, reason: LiveError) {
+        live.faults.push(LiveFault { bytes: u64::from(piece.bytes), reason });
         live.unreadable_records += u64::from(piece.records);
     }
 
@@ -209,17 +212,17 @@ impl ProcessBuilder {
     /// `limit`.
     fn walk(&self, payload: &[u8], first: u64, limit: u64) -> RecordWalk {
         let mut records = RecordIterator::new(payload, first, |id| self.process.record_type(id));
-        let mut walk = RecordWalk { bytes: 0, records: 0, last: first, why: None };
+        let mut walk = RecordWalk { bytes: 0, records: 0, last: first, error: None };
         loop {
             match records.next() {
                 None => return walk,
-                Some(Err(why)) => walk.why = Some(why.to_string()),
+                Some(Err(why)) => walk.error = Some(why.to_string()),
                 Some(Ok(record)) if record.ticks < walk.last || record.ticks > limit => {
-                    let why = format!(
+                    let error = format!(
                         "a record with id {} has the timestamp {}, outside {}..{limit}",
                         record.id, record.ticks, walk.last
                     );
-                    walk.why = Some(why);
+                    walk.error = Some(error);
                 }
                 Some(Ok(record)) => {
                     walk.bytes = records.offset();

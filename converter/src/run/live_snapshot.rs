@@ -102,7 +102,7 @@ impl LiveSnapshot {
         snapshot.faults.truncate(faults);
         if header.cut_slots > 0 {
             let problem = format!("{} slots beyond the end of the file", header.cut_slots);
-            snapshot.faults.push(LiveFault { bytes: 0, why: LiveError::Header { problem } });
+            snapshot.faults.push(LiveFault { bytes: 0, reason: LiveError::Header { problem } });
         }
         snapshot.spooled = spool.file();
         Ok(snapshot)
@@ -135,20 +135,20 @@ impl LiveSnapshot {
     ) -> Result<Option<RecoveredPiece>, LiveError> {
         let offset = range.offset;
         for _ in 0..ATTEMPTS {
-            let Some(head) = self.head(offset)?.filter(|head| head.taken && selects(head)) else { return Ok(None) };
+            let Some(head) = self.head(offset)?.filter(|head| head.is_taken && selects(head)) else { return Ok(None) };
             if let Some(problem) = invalid_head(&head, range.bytes) {
-                let why = LiveError::Slot { offset, problem };
-                self.faults.push(LiveFault { bytes: u64::from(range.bytes), why });
+                let reason = LiveError::Slot { offset, problem };
+                self.faults.push(LiveFault { bytes: u64::from(range.bytes), reason });
                 return Ok(None);
             }
             let dropped = self.dropped.entry(head.stream).or_default();
             *dropped = head.dropped.max(*dropped);
-            if head.used == head.flushed {
+            if head.used_bytes == head.flushed_bytes {
                 return Ok(None);
             }
             fence(Ordering::Acquire);
-            let mut payload = vec![0; (head.used - head.flushed) as usize];
-            let position = offset + SLOT_HEAD_BYTES as u64 + u64::from(head.flushed);
+            let mut payload = vec![0; (head.used_bytes - head.flushed_bytes) as usize];
+            let position = offset + SLOT_HEAD_BYTES as u64 + u64::from(head.flushed_bytes);
             let filled =
                 read_at(&self.file, &mut payload, position).map_err(|e| LiveError::Unreadable(e.to_string()))?;
             payload.truncate(filled);
@@ -186,11 +186,11 @@ impl LiveSnapshot {
 /// The reason why the head of a slot in use is invalid.
 fn invalid_head(head: &SlotHead, bytes: u32) -> Option<String> {
     let room = bytes - SLOT_HEAD_BYTES as u32;
-    if head.used > room {
-        return Some(format!("{} bytes in use, but the slot has space for {room}", head.used));
+    if head.used_bytes > room {
+        return Some(format!("{} bytes in use, but the slot has space for {room}", head.used_bytes));
     }
-    if head.flushed > head.used || head.flushed_records > head.records {
-        return Some(format!("{} bytes already written, but only {} in use", head.flushed, head.used));
+    if head.flushed_bytes > head.used_bytes || head.flushed_records > head.records {
+        return Some(format!("{} bytes already written, but only {} in use", head.flushed_bytes, head.used_bytes));
     }
     (head.stream == tracer_format::PROCESS_STREAM).then(|| "a number that no stream has".to_owned())
 }
@@ -209,7 +209,7 @@ fn piece(slot_offset: u64, head: &SlotHead, after: &SlotHead, offset: u64, fille
         slot_offset,
         stream: head.stream,
         sequence: head.sequence,
-        first: if head.flushed > 0 { head.flushed_last } else { head.first },
+        first: if head.flushed_bytes > 0 { head.flushed_last } else { head.first },
         last: after.last,
         dropped: after.dropped,
         overwrites: head.overwrites,

@@ -11,7 +11,7 @@ pub struct MissingEnd {
     /// The stream, if only one is possible.
     pub stream: Option<u32>,
     /// They are not earlier than this: the earliest last timestamp of the streams.
-    pub after: Option<GlobalNanos>,
+    pub min_timestamp: Option<GlobalNanos>,
 }
 
 /// Missing or damaged data of a run.
@@ -22,21 +22,21 @@ pub enum Loss {
     /// A file could not be used at all.
     Unreadable {
         /// The reason.
-        why: TraceDiagnostic,
+        reason: TraceDiagnostic,
     },
     /// A file is a copy of another, or of a part of it, and was left out.
     Copy {
         /// The copy.
         file: PathBuf,
         /// The file that is used.
-        of: PathBuf,
+        used_file: PathBuf,
     },
     /// Ranks of the job left no file.
     MissingRanks {
         /// The first missing rank.
         first: u64,
         /// The number of missing ranks.
-        missing: u64,
+        missing_count: u64,
         /// The number of ranks of the job.
         ranks: u64,
     },
@@ -50,7 +50,7 @@ pub enum Loss {
         /// Number of pieces.
         pieces: usize,
         /// The error of the first piece.
-        why: String,
+        reason: String,
     },
     /// Blocks of a stream are missing.
     MissingBlocks {
@@ -80,7 +80,7 @@ pub enum Loss {
         /// The number of missing records.
         records: u64,
         /// The number of written records.
-        written: u64,
+        written_records: u64,
         /// Their position, unless missing or damaged blocks explain it.
         place: Option<MissingEnd>,
     },
@@ -102,7 +102,7 @@ pub enum Loss {
         /// The number of records by the headers of the blocks.
         records: u64,
         /// The error of the first record.
-        why: String,
+        reason: String,
     },
     /// The recorder dropped records.
     Dropped {
@@ -140,7 +140,7 @@ pub enum Loss {
         /// The number of records in them.
         records: u64,
         /// The error of the first part.
-        why: String,
+        reason: String,
     },
     /// A repair left damage out of a file.
     LeftOut {

@@ -123,7 +123,7 @@ pub(super) fn process_id(tags: &[u8]) -> Option<[u8; 16]> {
 /// # Errors
 /// If one of the two files cannot be read.
 pub(crate) fn missing_names(process: &ProcessInRun) -> io::Result<Vec<LiveLogEntry>> {
-    let Some(live) = process.live.as_ref().filter(|live| live.used) else { return Ok(Vec::new()) };
+    let Some(live) = process.live.as_ref().filter(|live| live.is_used) else { return Ok(Vec::new()) };
     let mut building = ProcessBuilder::default();
     if !process.live_alone {
         let file = File::open(&process.path)?;

@@ -74,7 +74,7 @@ pub struct ProcessInRun {
     /// Readings of several clocks together, by ticks.
     pub anchors: Vec<ClockAnchor>,
     /// Whether the process ended in order.
-    pub ended: bool,
+    pub has_ended: bool,
     /// Timestamp of the orderly end. `None` if the process was killed, or if its recorder is too
     /// old to write it.
     pub end: Option<LocalTicks>,
@@ -82,7 +82,7 @@ pub struct ProcessInRun {
     /// from its file.
     pub last_known: Option<LocalTicks>,
     /// Records with texts, bytes or arrays that the recorder truncated.
-    pub truncated: u64,
+    pub truncated_records: u64,
     /// Numbers of written and dropped records in its end block.
     pub totals: Option<RecordTotals>,
     /// Number of records with the timestamp of their predecessor, because the clock went back.
@@ -130,7 +130,7 @@ pub struct ProcessInRun {
 #[non_exhaustive]
 pub struct RecordTotals {
     /// Records in the file.
-    pub written: u64,
+    pub written_records: u64,
     /// Records that the recorder dropped.
     pub dropped: u64,
 }
@@ -268,7 +268,7 @@ pub(crate) struct ThreadIdentity {
     /// How many earlier threads of the process had the same thread id.
     pub(crate) reuse: u32,
     /// The name that is shown if the thread has none.
-    pub(crate) unnamed: ThreadName,
+    pub(crate) default_name: ThreadName,
     /// The ordinal among the threads of the process that have the same name, in order of creation,
     /// from 1. 0 if no other thread has the name.
     pub(crate) ordinal: u32,
@@ -305,7 +305,7 @@ pub struct LiveFileUse {
     /// The live file.
     pub path: PathBuf,
     /// Whether it belongs to the process.
-    pub used: bool,
+    pub is_used: bool,
     /// Number of blocks used.
     pub blocks: u64,
     /// Number of records in these blocks.
@@ -343,7 +343,7 @@ pub struct DamagedRange {
     /// Its size in bytes.
     pub bytes: u64,
     /// The reason why its bytes cannot be read.
-    pub why: FormatError,
+    pub reason: FormatError,
 }
 
 impl ProcessInRun {
@@ -356,16 +356,16 @@ impl ProcessInRun {
     }
 
     /// Reads the stored payload of a block from the process's file, or from the copy of its live
-    /// file. Fills `stored` with the available bytes, and returns their number.
+    /// file. Fills `buffer` with the available bytes, and returns their number.
     pub(crate) fn read_stored(
         &self,
         file: &File,
         block: &BlockIndex,
-        stored: &mut Vec<u8>,
+        buffer: &mut Vec<u8>,
     ) -> Result<usize, RunReadError> {
         let from = self.spool.as_deref().filter(|_| block.live).unwrap_or(file);
-        stored.resize(block.header.stored_bytes as usize, 0);
-        read_at(from, stored, block.payload_offset).map_err(|source| RunReadError {
+        buffer.resize(block.header.stored_bytes as usize, 0);
+        read_at(from, buffer, block.payload_offset).map_err(|source| RunReadError {
             file: self.path.clone(),
             offset: block.payload_offset,
             source,
@@ -412,17 +412,17 @@ impl ProcessInRun {
     #[must_use]
     pub fn missing_records(&self) -> u64 {
         let there = self.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.records()));
-        self.totals.map_or(0, |totals| totals.written.saturating_sub(there))
+        self.totals.map_or(0, |totals| totals.written_records.saturating_sub(there))
     }
 
     /// Whether records are missing with the buffers of a process that did not end in order. They
     /// were in private memory, or in a live file that is missing. Their number is unknown.
     #[must_use]
     pub fn has_missing_buffers(&self) -> bool {
-        let unended = !self.ended || self.repaired.is_some_and(|repaired| repaired.unended);
+        let unended = !self.has_ended || self.repaired.is_some_and(|repaired| repaired.unended);
         match self.buffers {
             Some(0 | 2) => unended,
-            Some(1) => self.repaired.map_or(!self.ended && self.live.is_none(), |repaired| repaired.without_live),
+            Some(1) => self.repaired.map_or(!self.has_ended && self.live.is_none(), |repaired| repaired.without_live),
             _ => false,
         }
     }

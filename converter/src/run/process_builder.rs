@@ -32,7 +32,7 @@ struct BlockNumber {
 pub(super) struct ProcessBuilder {
     pub(super) process: ProcessInRun,
     /// The other processes of the file by number. `owners` contains the process of each stream.
-    others: BTreeMap<u32, ProcessBuilder>,
+    other_processes: BTreeMap<u32, ProcessBuilder>,
     owners: BTreeMap<u32, u32>,
     is_sorted: bool,
     pub(super) strings: Vec<(u32, Box<str>)>,
@@ -49,20 +49,20 @@ pub(super) struct ProcessBuilder {
 impl ProcessBuilder {
     pub(super) fn add_item(&mut self, item: ScanItem<'_>) {
         match item {
-            ScanItem::Damage { offset, bytes, why, head } => {
+            ScanItem::Damage { offset, bytes, reason, head } => {
                 let records = head.filter(|head| BlockKind::from_number(head.kind) == Some(BlockKind::Records));
                 self.torn_heads
                     .extend(records.map(|head| BlockNumber { stream: head.stream, sequence: head.sequence }));
-                self.cut_off = head.filter(|_| matches!(why, FormatError::Truncated { .. }));
+                self.cut_off = head.filter(|_| matches!(reason, FormatError::Truncated { .. }));
                 self.process.torn.count += 1;
                 self.process.torn.bytes += bytes;
-                self.process.damage.push(DamagedRange { offset, bytes, why });
+                self.process.damage.push(DamagedRange { offset, bytes, reason });
             }
             ScanItem::Block { offset, block } => {
                 self.cut_off = None;
                 if let Err(why) = self.block(offset, &block) {
                     let bytes = block.header.block_bytes() as u64;
-                    self.process.damage.push(DamagedRange { offset, bytes, why });
+                    self.process.damage.push(DamagedRange { offset, bytes, reason: why });
                 }
             }
         }
@@ -111,7 +111,9 @@ impl ProcessBuilder {
         let mut unpacked = Vec::new();
         let payload = unpack(&block.header, block.stored, &mut unpacked)?;
         match process_of_block(block.header.stream) {
-            Some(number @ 1..) => self.others.entry(number).or_default().table(kind, block.header.stream, payload),
+            Some(number @ 1..) => {
+                self.other_processes.entry(number).or_default().table(kind, block.header.stream, payload)
+            }
             _ => self.table(kind, block.header.stream, payload),
         }
     }
@@ -182,16 +184,16 @@ impl ProcessBuilder {
     }
 
     fn end_tags(&mut self, payload: &[u8]) {
-        let (mut written, mut dropped) = (0, 0);
+        let (mut written_records, mut dropped) = (0, 0);
         let mut repaired: Option<RepairSummary> = None;
         for (number, bytes) in TagIterator(payload) {
             match number {
-                tag::RECORDS_WRITTEN => written = integer(bytes).unwrap_or(0),
+                tag::RECORDS_WRITTEN => written_records = integer(bytes).unwrap_or(0),
                 tag::REPEATED_TIMESTAMPS => self.process.repeated_timestamps = integer(bytes).unwrap_or(0),
                 tag::CLOCK_WRAPS => self.process.clock_wraps = integer(bytes).unwrap_or(0),
                 tag::LAST_KNOWN => self.process.last_known = integer(bytes).map(LocalTicks),
                 tag::PROCESS_END => self.process.end = integer(bytes).map(LocalTicks),
-                tag::RECORDS_TRUNCATED => self.process.truncated = integer(bytes).unwrap_or(0),
+                tag::RECORDS_TRUNCATED => self.process.truncated_records = integer(bytes).unwrap_or(0),
                 tag::RECORDS_DROPPED => dropped = integer(bytes).unwrap_or(0),
                 tag::REPAIRED => {
                     let (state, repaired) = (integer(bytes), repaired.get_or_insert_default());
@@ -203,9 +205,9 @@ impl ProcessBuilder {
                 _ => {}
             }
         }
-        self.process.ended = true;
+        self.process.has_ended = true;
         self.process.repaired = repaired;
-        self.process.totals = Some(RecordTotals { written, dropped });
+        self.process.totals = Some(RecordTotals { written_records, dropped });
     }
 
     pub(super) fn schema(&mut self, payload: &[u8]) -> Result<(), FormatError> {
@@ -239,15 +241,15 @@ impl ProcessBuilder {
                 stream.torn = stream.torn.max(Some(sequence));
             }
         }
-        let mut others = std::mem::take(&mut self.others);
-        if others.is_empty() && !self.is_sorted {
+        let mut other_processes = std::mem::take(&mut self.other_processes);
+        if other_processes.is_empty() && !self.is_sorted {
             return vec![self.finish(path, length)];
         }
         for stream in std::mem::take(&mut self.streams).into_sorted() {
             let number = stream.number;
             let part = match self.owners.get(&number) {
                 Some(0) => Some(&mut self),
-                Some(owner) => others.get_mut(owner),
+                Some(owner) => other_processes.get_mut(owner),
                 None => None,
             };
             match part {
@@ -257,11 +259,11 @@ impl ProcessBuilder {
                 None => self.process.damage.extend(stream.blocks.iter().map(|block| DamagedRange {
                     offset: block.payload_offset,
                     bytes: block.header.block_bytes() as u64,
-                    why: FormatError::NoOwner { stream: number },
+                    reason: FormatError::NoOwner { stream: number },
                 })),
             }
         }
-        let parts = std::iter::once((0, self)).chain(others);
+        let parts = std::iter::once((0, self)).chain(other_processes);
         let parts = parts.map(|(number, part)| ProcessInRun { part: Some(number), ..part.finish(path, length) });
         parts.collect()
     }

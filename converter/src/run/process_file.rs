@@ -21,8 +21,8 @@ use tumit_spill::spool::Spool;
 pub(crate) enum RunFileError {
     #[error(transparent)]
     Read(#[from] RunReadError),
-    #[error("{}: {why}", file.display())]
-    Format { file: PathBuf, why: FormatError },
+    #[error("{}: {reason}", file.display())]
+    Format { file: PathBuf, reason: FormatError },
 }
 
 impl ProcessInRun {
@@ -34,7 +34,7 @@ impl ProcessInRun {
         let mut head = vec![0; FIRST_BYTES];
         let filled = read_at(&file, &mut head, 0).map_err(read_error(0))?;
         let head = &head[..filled];
-        check_preamble(head).map_err(|why| RunFileError::Format { file: path.to_path_buf(), why })?;
+        check_preamble(head).map_err(|reason| RunFileError::Format { file: path.to_path_buf(), reason })?;
         // The live file is read first, because data that move to the process file in the meantime
         // are found there.
         let first = first_block(head);
@@ -45,7 +45,7 @@ impl ProcessInRun {
         let mut building = ProcessBuilder::default();
         scan(&file, length, &mut |item| building.add_item(item)).map_err(read_error(PREAMBLE_BYTES as u64))?;
         match snapshot {
-            Some((snapshot, live)) if !building.process.ended => {
+            Some((snapshot, live)) if !building.process.has_ended => {
                 building.add_live_file(snapshot, live, Some(&file)).map_err(read_error(0))?;
             }
             // A live file elsewhere can belong to the run from which this file was copied.
@@ -71,11 +71,11 @@ impl ProcessInRun {
         let mut process = building.finish(path, 0);
         process.live_alone = true;
         match process.live.take() {
-            Some(live) if live.used => process.live = Some(live),
+            Some(live) if live.is_used => process.live = Some(live),
             other => {
                 return Err(other
                     .and_then(|live| live.faults.into_iter().next())
-                    .map_or(LiveError::NotLive, |f| f.why));
+                    .map_or(LiveError::NotLive, |f| f.reason));
             }
         }
         Ok(process)

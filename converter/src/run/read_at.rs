@@ -14,14 +14,14 @@ pub(crate) fn open_shared(path: &Path) -> io::Result<Arc<File>> {
 
 /// Fills as much of `buffer` as the file has at `offset`. Returns the number of bytes.
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read_at(&mut buffer[filled..], offset + filled as u64) {
+    let mut byte_count = 0;
+    while byte_count < buffer.len() {
+        match file.read_at(&mut buffer[byte_count..], offset + byte_count as u64) {
             Ok(0) => break,
-            Ok(count) => filled += count,
+            Ok(count) => byte_count += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }
-    Ok(filled)
+    Ok(byte_count)
 }

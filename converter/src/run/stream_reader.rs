@@ -44,7 +44,7 @@ pub(crate) struct RunStreamReader<'r> {
     long_piece: usize,
     sharer: BudgetUser,
     extents: &'r [RecordExtent],
-    stored: Vec<u8>,
+    stored_payload: Vec<u8>,
     offset: usize,
     ticks: u64,
     in_block: u32,
@@ -60,7 +60,7 @@ pub(crate) struct RunStreamReader<'r> {
     is_marked: bool,
     /// Number of missing bytes in the last truncation mark.
     missing_bytes: u64,
-    truncated: u64,
+    truncated_records: u64,
 }
 
 impl<'r> RunStreamReader<'r> {
@@ -78,7 +78,7 @@ impl<'r> RunStreamReader<'r> {
             long_piece: 0,
             sharer: BudgetUser::new(),
             extents: process.extents(),
-            stored: Vec::new(),
+            stored_payload: Vec::new(),
             offset: 0,
             ticks: 0,
             in_block: 0,
@@ -90,7 +90,7 @@ impl<'r> RunStreamReader<'r> {
             has_end_losses: false,
             is_marked: false,
             missing_bytes: 0,
-            truncated: 0,
+            truncated_records: 0,
         }
     }
 
@@ -105,7 +105,7 @@ impl<'r> RunStreamReader<'r> {
 
     /// Number of truncated records among those read so far.
     pub(crate) const fn truncated_records(&self) -> u64 {
-        self.truncated
+        self.truncated_records
     }
 
     /// Number of bytes missing from the last truncated record.
@@ -220,19 +220,19 @@ impl<'r> RunStreamReader<'r> {
         let bytes = (block.header.raw_bytes as usize).saturating_add(expected.saturating_mul(RECORD_MEMORY));
         (self.payload, self.memory) = (Rc::default(), BudgetShare::default());
         let Some(memory) = BudgetShare::reserve(bytes) else { return Ok(None) };
-        let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
-        let stored = &self.stored[..filled];
+        let filled = self.process.read_stored(&self.file, block, &mut self.stored_payload)?;
+        let stored_payload = &self.stored_payload[..filled];
         let is_plain = |TypeSize { id, bytes: size }: TypeSize| match self.extents.get(usize::from(id)) {
             Some(RecordExtent::Fixed(bytes) | RecordExtent::Located(bytes)) => {
                 size == RECORD_HEAD_BYTES + *bytes as usize
             }
             _ => false,
         };
-        if !BlockColumns::sizes(stored).is_some_and(|sizes| sizes.into_iter().all(is_plain)) {
+        if !BlockColumns::sizes(stored_payload).is_some_and(|sizes| sizes.into_iter().all(is_plain)) {
             return Ok(None);
         }
         let first_ticks = block.header.first_ticks;
-        let Some(columns) = columns(&block.header, stored, is_wanted) else { return Ok(None) };
+        let Some(columns) = columns(&block.header, stored_payload, is_wanted) else { return Ok(None) };
         let Some(last_ticks) = first_ticks.checked_add(columns.length()) else { return Ok(None) };
         // The header of a damaged block may state fewer records.
         if columns.records() > expected {
@@ -297,8 +297,8 @@ impl<'r> RunStreamReader<'r> {
                         continue;
                     }
                     self.in_block += 1;
-                    let truncated = std::mem::take(&mut self.is_marked);
-                    self.truncated += u64::from(truncated);
+                    let is_truncated = std::mem::take(&mut self.is_marked);
+                    self.truncated_records += u64::from(is_truncated);
                     let ordinal = self.ordinal;
                     self.ordinal += 1;
                     let start = self.offset - length;
@@ -311,7 +311,7 @@ impl<'r> RunStreamReader<'r> {
                         ordinal,
                         start,
                         length,
-                        truncated,
+                        is_truncated,
                     }));
                 }
                 Some(Err(_)) if self.piece.is_some() => {
@@ -328,15 +328,15 @@ impl<'r> RunStreamReader<'r> {
     /// Nearly all records take this path.
     #[inline]
     pub(crate) fn advance_plainly(&mut self) -> Option<RecordPosition> {
-        let rest = self.payload.get(self.offset..)?;
-        let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
+        let unread_bytes = self.payload.get(self.offset..)?;
+        let head = unread_bytes.first_chunk::<RECORD_HEAD_BYTES>()?;
         let id = u16::from_le_bytes([head[0], head[1]]);
         let (length, skip) = match *self.extents.get(usize::from(id))? {
             RecordExtent::Fixed(length) => (length, 0),
             RecordExtent::Located(length) => (length, 4),
             RecordExtent::Varies => return None,
         };
-        let body = rest.get(RECORD_HEAD_BYTES..RECORD_HEAD_BYTES + length as usize)?;
+        let body = unread_bytes.get(RECORD_HEAD_BYTES..RECORD_HEAD_BYTES + length as usize)?;
         let delta = u32::from_le_bytes([head[2], head[3], head[4], head[5]]);
         self.ticks = self.ticks.wrapping_add(u64::from(delta));
         let site = if skip > 0 { body.first_chunk().map_or(0, |site| u32::from_le_bytes(*site)) } else { 0 };
@@ -348,7 +348,7 @@ impl<'r> RunStreamReader<'r> {
         self.ordinal += 1;
         let ticks = LocalTicks(self.ticks);
         // Only records of variable size can be truncated.
-        Some(RecordPosition { id, ticks, site, ordinal, start, length: length - skip, truncated: false })
+        Some(RecordPosition { id, ticks, site, ordinal, start, length: length - skip, is_truncated: false })
     }
 
     /// The bytes of a record of the current block.
@@ -361,14 +361,14 @@ impl<'r> RunStreamReader<'r> {
         Rc::clone(&self.payload)
     }
 
-    fn give_up_block(&mut self, why: FormatError) {
+    fn give_up_block(&mut self, reason: FormatError) {
         self.is_marked = false;
         let block = &self.stream.blocks[self.next_block - 1];
         let bytes = (self.payload.len() - self.offset) as u64;
         let hidden = u64::from(block.header.records.saturating_sub(self.in_block));
         self.damaged_records += hidden;
         self.add_damage_to_gap(hidden, self.ticks, block.header.last_ticks);
-        self.damage.push(DamagedRange { offset: block.payload_offset, bytes, why });
+        self.damage.push(DamagedRange { offset: block.payload_offset, bytes, reason });
         self.offset = self.payload.len();
     }
 
@@ -377,10 +377,10 @@ impl<'r> RunStreamReader<'r> {
         let Some(begin) = self.piece.take().map(|begin| begin + self.offset) else { return Ok(()) };
         self.payload = Rc::default();
         let block = &self.stream.blocks[self.next_block - 1];
-        let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
+        let filled = self.process.read_stored(&self.file, block, &mut self.stored_payload)?;
         let mut whole = Vec::new();
         // `load` unpacked the same block without an error.
-        let stored = std::mem::take(&mut self.stored);
+        let stored = std::mem::take(&mut self.stored_payload);
         let whole = unpack(&block.header, &stored[..filled], &mut whole).unwrap_or_default();
         self.set_piece(whole, begin);
         Ok(())
@@ -394,7 +394,7 @@ impl<'r> RunStreamReader<'r> {
         self.piece = Some(begin).filter(|_| piece.len() < rest.len());
         self.payload = Rc::new(piece.to_vec());
         self.offset = 0;
-        self.stored = Vec::new();
+        self.stored_payload = Vec::new();
     }
 
     /// Loads the next block. A block that cannot be decoded counts as damage.
@@ -422,25 +422,25 @@ impl<'r> RunStreamReader<'r> {
         self.ticks = block.header.first_ticks;
         self.memory = BudgetShare::default();
         let room = BudgetShare::reserve(block.header.raw_bytes as usize);
-        let filled = self.process.read_stored(&self.file, block, &mut self.stored)?;
+        let byte_count = self.process.read_stored(&self.file, block, &mut self.stored_payload)?;
         // Waiting records may still refer to the last block. The new block then gets a new buffer.
         let mut payload = Rc::try_unwrap(std::mem::take(&mut self.payload)).unwrap_or_default();
-        let unpacked = match unpack(&block.header, &self.stored[..filled], &mut payload) {
+        let result = match unpack(&block.header, &self.stored_payload[..byte_count], &mut payload) {
             Ok(unpacked) if block.header.codec == PayloadCodec::Raw as u8 => {
                 let copy = unpacked.to_vec();
                 Ok(copy)
             }
             Ok(_) => Ok(payload),
-            Err(why) => Err(why),
+            Err(error) => Err(error),
         };
-        match unpacked {
+        match result {
             Ok(payload) => match room {
                 Some(memory) => (self.payload, self.memory) = (Rc::new(payload), memory),
                 None => self.set_piece(&payload, 0),
             },
-            Err(why) => {
+            Err(reason) => {
                 self.is_marked = false;
-                self.damage.push(DamagedRange { offset: block.payload_offset, bytes: filled as u64, why });
+                self.damage.push(DamagedRange { offset: block.payload_offset, bytes: byte_count as u64, reason });
                 self.damaged_records += u64::from(block.header.records);
                 self.add_damage_to_gap(block.header.records.into(), block.header.first_ticks, block.header.last_ticks);
                 self.payload = Rc::default();

@@ -39,7 +39,7 @@ pub(crate) fn set_threads(process: &mut ProcessInRun) {
             Some(tid) => *numbers.entry((tid, reuse)).or_insert_with(next),
             None => next(),
         };
-        let unnamed = match stream.tid {
+        let default_name = match stream.tid {
             // The thread of this stream is unknown. It may be a thread that has a name.
             None => ThreadName::Tid,
             _ if !stream.name.is_empty() => ThreadName::Tid,
@@ -49,7 +49,7 @@ pub(crate) fn set_threads(process: &mut ProcessInRun) {
                 ThreadName::Worker(*workers.entry(number).or_insert(count.saturating_add(1)))
             }
         };
-        stream.thread = ThreadIdentity { number, reuse, unnamed, ordinal: 0 };
+        stream.thread = ThreadIdentity { number, reuse, default_name, ordinal: 0 };
     }
     set_ordinals(&mut process.streams);
 }

@@ -23,7 +23,7 @@
 //! selection.times.push("0..500ns".parse()?);
 //! let result = path.join("start");
 //! let summary = cut(&OpenRun::open(path)?, &ConvertOptions::default(), &selection, &result)?;
-//! assert_eq!((summary.kept, summary.left_out), (1, 1));
+//! assert_eq!((summary.written_records, summary.left_out), (1, 1));
 //! assert_eq!(OpenRun::open(&result)?.processes[0].streams[0].records(), 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -55,7 +55,7 @@ pub struct CutSummary {
     /// Number of their kept streams, including streams without selected records.
     pub streams: usize,
     /// Number of written records.
-    pub kept: u64,
+    pub written_records: u64,
     /// Number of records that were left out.
     pub left_out: u64,
     /// Number of records that could not be read: those of blocks with damaged contents and a
@@ -117,7 +117,7 @@ pub fn cut(
     let selected = selection.streams_of(run);
     let errors = if selection.times.is_empty() { Vec::new() } else { errors };
     let (summary, progress) = (CutSummary { errors, ..CutSummary::default() }, options.progress.as_ref());
-    let mut job = CutJob { plan: &plan, selection, kinds, summary, progress, done: 0 };
+    let mut job = CutJob { plan: &plan, selection, kinds, summary, progress, done_records: 0 };
     let mut first = 0;
     for process in &run.processes {
         let streams = (first..).zip(&process.streams);
@@ -136,7 +136,7 @@ struct CutJob<'c> {
     kinds: Vec<bool>,
     summary: CutSummary,
     progress: Option<&'c ProgressFn>,
-    done: u64,
+    done_records: u64,
 }
 
 impl CutJob<'_> {
@@ -161,7 +161,7 @@ impl CutJob<'_> {
         let mut writer = RecordWriter::copy_of(process, folder, is_selected, &missing, &ends)?;
         let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
         let file = open_shared(&process.path).map_err(error)?;
-        let mut buffers = BlockBuffers { file, stored: Vec::new(), payload: Vec::new() };
+        let mut buffers = BlockBuffers { file, stored_payload: Vec::new(), payload: Vec::new() };
         for (number, stream) in streams {
             let mut cut = StreamCut { process, number: *number, stream, ordinal: 0 };
             for block in &stream.blocks {
@@ -193,8 +193,8 @@ impl CutJob<'_> {
             self.summary.left_out += records;
             return Ok(());
         }
-        let filled = process.read_stored(&buffers.file, block, &mut buffers.stored)?;
-        let payload = unpack(&block.header, &buffers.stored[..filled], &mut buffers.payload);
+        let filled = process.read_stored(&buffers.file, block, &mut buffers.stored_payload)?;
+        let payload = unpack(&block.header, &buffers.stored_payload[..filled], &mut buffers.payload);
         if is_out {
             cut.ordinal += payload.map_or(0, |payload| cut.count_records(payload, first_ticks));
             self.summary.left_out += records;
@@ -205,9 +205,10 @@ impl CutJob<'_> {
             writer.report_unreadable(stream, records, first_ticks, last_ticks)?;
             return Ok(());
         };
-        let BlockCut { written, readable, unreadable_from } = self.write_selected(cut, payload, first_ticks, writer)?;
-        self.summary.kept += written;
-        self.summary.left_out += readable - written;
+        let BlockCut { written_records, readable, unreadable_from } =
+            self.write_selected(cut, payload, first_ticks, writer)?;
+        self.summary.written_records += written_records;
+        self.summary.left_out += readable - written_records;
         if let Some(from) = unreadable_from {
             let records = records.saturating_sub(readable);
             self.summary.unreadable += records;
@@ -272,11 +273,13 @@ impl CutJob<'_> {
         writer: &mut RecordWriter,
     ) -> Result<BlockCut, WriteError> {
         let (process, number, stream) = (cut.process, cut.number, cut.stream.number);
-        let (mut written, mut readable, mut last) = (0, 0, first_ticks);
+        let (mut written_records, mut readable, mut last) = (0, 0, first_ticks);
         let mut mark = None;
         let mut body = Vec::new();
         for record in RecordIterator::new(payload, first_ticks, |id| process.record_type(id)) {
-            let Ok(record) = record else { return Ok(BlockCut { written, readable, unreadable_from: Some(last) }) };
+            let Ok(record) = record else {
+                return Ok(BlockCut { written_records, readable, unreadable_from: Some(last) });
+            };
             last = record.ticks;
             let time = self.timestamp(number, record.ticks, cut.ordinal);
             if record.id == ID_DROPPED {
@@ -298,7 +301,7 @@ impl CutJob<'_> {
             if kind != Some(&true) || !self.selection.takes_time(time) {
                 continue;
             }
-            written += 1;
+            written_records += 1;
             if let Some(mark) = mark {
                 writer.write_raw(stream, ID_DROPPED, record.ticks, &mark.encode())?;
             }
@@ -309,13 +312,13 @@ impl CutJob<'_> {
             body.extend_from_slice(record.body);
             writer.write_raw(stream, record.id, record.ticks, &body)?;
         }
-        Ok(BlockCut { written, readable, unreadable_from: None })
+        Ok(BlockCut { written_records, readable, unreadable_from: None })
     }
 
     fn report_progress(&mut self, records: u64) {
-        self.done += records;
+        self.done_records += records;
         if let Some(progress) = self.progress {
-            progress(self.done, self.plan.records());
+            progress(self.done_records, self.plan.records());
         }
     }
 }
@@ -340,13 +343,13 @@ impl StreamCut<'_> {
 /// The file of a process and the buffers of a block.
 struct BlockBuffers {
     file: Arc<File>,
-    stored: Vec<u8>,
+    stored_payload: Vec<u8>,
     payload: Vec<u8>,
 }
 
 /// The records of a block that was cut.
 struct BlockCut {
-    written: u64,
+    written_records: u64,
     /// The number of all readable records.
     readable: u64,
     /// The tick from which on records could not be read.

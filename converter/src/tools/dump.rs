@@ -75,7 +75,7 @@ pub struct ListedRecord<'a> {
     /// The source position, if it was recorded.
     pub source: Option<SourcePosition<'a>>,
     /// The recorder truncated its longest texts, bytes or arrays, because the record was too long.
-    pub truncated: bool,
+    pub is_truncated: bool,
     /// Its fields, in order.
     pub fields: &'a [(&'a str, DumpValue<'a>)],
 }
@@ -120,15 +120,15 @@ impl RecordSelection {
     /// By stream of the run, in the order of its processes: whether it is selected.
     pub(crate) fn streams_of(&self, run: &OpenRun) -> Vec<bool> {
         let called: BTreeSet<usize> = self.processes.iter().flat_map(|name| run.processes_called(name)).collect();
-        let mut selected = Vec::new();
+        let mut streams = Vec::new();
         for (number, process) in run.processes.iter().enumerate() {
             let is_process = self.processes.is_empty() || called.contains(&number);
             let is_thread = |stream: &StreamInRun| {
                 self.threads.is_empty() || self.threads.iter().any(|name| stream.is_called(name))
             };
-            selected.extend(process.streams.iter().map(|stream| is_process && is_thread(stream)));
+            streams.extend(process.streams.iter().map(|stream| is_process && is_thread(stream)));
         }
-        selected
+        streams
     }
 
     pub(crate) fn takes_kind(&self, level: &str, event: &str) -> bool {
@@ -197,19 +197,19 @@ pub fn list_selected<E: From<ConvertError>>(
     let mut clocks = RunClocks::new(run, options.clock);
     let (mut plan, symbols) = plan_of_layouts(run, &mut clocks).map_err(E::from)?;
     let mut diagnostics = clocks.errors();
-    if let Some(corrected) = corrected_timestamps(run, options).map_err(E::from)? {
-        diagnostics = corrected.errors();
-        diagnostics.extend(corrected.diagnostics);
-        plan.timestamp_maps = corrected.timestamp_maps;
-        clocks = corrected.clocks;
+    if let Some(timestamps) = corrected_timestamps(run, options).map_err(E::from)? {
+        diagnostics = timestamps.errors();
+        diagnostics.extend(timestamps.diagnostics);
+        plan.timestamp_maps = timestamps.timestamp_maps;
+        clocks = timestamps.clocks;
     }
     let plan = plan;
     let start = wall_clock::start_of(run, &clocks);
-    let selected = selection.streams_of(run);
+    let streams = selection.streams_of(run);
     let range = selection.range();
     let mut sources = Vec::new();
     for (stream, file) in plan.files().map_err(ConvertError::from)?.into_iter().enumerate() {
-        if selected.get(stream) == Some(&true) {
+        if streams.get(stream) == Some(&true) {
             let mut reader = plan.reader(stream, file);
             // If the causal pass shifts records, timestamps depend on the position in the stream,
             // so no record is skipped.
@@ -227,14 +227,14 @@ pub fn list_selected<E: From<ConvertError>>(
         plan.programs.iter().map(|kind| selection.takes_kind(symbols.text(kind.level), symbols.text(kind.full_name)));
     let kinds: Vec<bool> = kinds.collect();
     let mut scratch = String::new();
-    let stopped = merge::<_, DumpStop<E>>(&mut sources, |_, source| {
+    let result = merge::<_, DumpStop<E>>(&mut sources, |_, source| {
         let Some((item, _)) = source.item() else { return Ok(()) };
-        if item.corrected > range.to.0 {
+        if item.corrected_time > range.to.0 {
             return Err(DumpStop::Enough);
         }
         let kind = plan.program_number(source.stream, item.position.id);
         let is_selected = kind.and_then(|kind| kinds.get(kind)).is_some_and(|is_selected| *is_selected);
-        if !is_selected || !selection.takes_time(GlobalNanos(item.corrected)) {
+        if !is_selected || !selection.takes_time(GlobalNanos(item.corrected_time)) {
             return Ok(());
         }
         match record(&plan, (source, start), &symbols, &mut scratch, &mut visit) {
@@ -247,7 +247,7 @@ pub fn list_selected<E: From<ConvertError>>(
     for source in &sources {
         gaps::add_undecodable(&mut unreadable, source.reader());
     }
-    match stopped {
+    match result {
         Ok(()) | Err(DumpStop::Enough) => Ok(DumpReport { clocks, diagnostics, unreadable }),
         Err(DumpStop::Visitor(error)) => Err(error),
         Err(DumpStop::Read(error)) => Err(ConvertError::from(error).into()),
@@ -297,8 +297,8 @@ fn record<E>(
     let name = symbols.text(stream.thread_name);
     let numbered = (stream.name_ordinal > 0).then(|| format!("{name} (#{})", stream.name_ordinal));
     visit(&ListedRecord {
-        time: GlobalNanos(item.corrected),
-        wall_clock: start.map(|start| start.saturating_add(item.corrected)),
+        time: GlobalNanos(item.corrected_time),
+        wall_clock: start.map(|start| start.saturating_add(item.corrected_time)),
         process: stream.process,
         pid: stream.pid,
         rank: stream.rank,
@@ -309,7 +309,7 @@ fn record<E>(
         level: symbols.text(program.level),
         event: symbols.text(program.full_name),
         source: scope.source().map(|site| SourcePosition { file: symbols.text(site.file), line: site.line }),
-        truncated: item.position.truncated,
+        is_truncated: item.position.is_truncated,
         fields: &fields,
     })
 }

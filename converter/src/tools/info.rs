@@ -53,7 +53,7 @@ pub struct RunCensus {
     /// The kinds of records that occur. The most frequent is first.
     pub kinds: Vec<RecordTypeCount>,
     /// Number of records that the recorder truncated.
-    pub truncated: u64,
+    pub truncated_records: u64,
     /// Dropped, missing and damaged records that `dropped` records report, by stream and cause.
     pub losses: Vec<DroppedRange>,
     /// Files with records that cannot be decoded, and reasons.
@@ -125,7 +125,7 @@ impl DroppedRange {
 pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunReadError> {
     let mut clocks = RunClocks::new(run, options.clock);
     clocks.start_at(first_timestamp(run, &clocks));
-    let (mut end, mut undecodable, mut truncated) = (0, 0, 0);
+    let (mut end, mut undecodable, mut truncated_records) = (0, 0, 0);
     let mut kinds: BTreeMap<(&str, &str), RecordTypeCount> = BTreeMap::new();
     let (mut losses, mut unreadable) = (Vec::new(), Vec::new());
     for (number, process) in run.processes.iter().enumerate() {
@@ -138,7 +138,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
             let last = count_stream(&mut reader, &mut counts)?;
             end = last.map_or(end, |ticks| map.global_from_ticks(ticks).max(end));
             undecodable += reader.damaged_records();
-            truncated += reader.truncated_records();
+            truncated_records += reader.truncated_records();
             gaps::add_undecodable(&mut unreadable, &reader);
             let timestamp = |ticks| map.global_from_ticks(ticks);
             losses
@@ -151,7 +151,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
     let records = kinds.iter().map(|kind| kind.records).sum();
     let bytes = kinds.iter().map(|kind| kind.bytes).sum();
     let end = GlobalNanos(end);
-    Ok(RunCensus { records, bytes, undecodable, end, kinds, truncated, losses, unreadable, clocks })
+    Ok(RunCensus { records, bytes, undecodable, end, kinds, truncated_records, losses, unreadable, clocks })
 }
 
 /// Records with one id.

@@ -96,19 +96,19 @@ impl OpenRun {
     /// sorted by file name.
     #[must_use]
     pub fn join(runs: Vec<Self>) -> Self {
-        let mut joined = Self { is_folder: true, ..Self::default() };
+        let mut merged_run = Self { is_folder: true, ..Self::default() };
         for run in runs {
-            joined.path = if joined.path.as_os_str().is_empty() { run.path } else { joined.path };
-            joined.processes.extend(run.processes);
-            joined.unreadable.extend(run.unreadable);
-            joined.empty_live.extend(run.empty_live);
-            joined.copies.extend(run.copies);
+            merged_run.path = if merged_run.path.as_os_str().is_empty() { run.path } else { merged_run.path };
+            merged_run.processes.extend(run.processes);
+            merged_run.unreadable.extend(run.unreadable);
+            merged_run.empty_live.extend(run.empty_live);
+            merged_run.copies.extend(run.copies);
         }
         let key = |process: &ProcessInRun| {
             (process.rank.is_none(), process.rank, process.path.file_name().map(ToOwned::to_owned))
         };
-        joined.processes.sort_by_cached_key(key);
-        joined
+        merged_run.processes.sort_by_cached_key(key);
+        merged_run
     }
 
     /// Joins a process in one of these runs with its live file in another. The live file is then
@@ -121,8 +121,9 @@ impl OpenRun {
         let is_live_alone = |process: &&ProcessInRun| process.live_alone && process.id != [0; 16];
         let lives = runs.iter().flat_map(|run| &run.processes).filter(is_live_alone);
         let lives: MovedLiveFiles = lives.map(|process| (process.id, process.path.clone())).collect();
-        let is_open = |process: &ProcessInRun| !process.live_alone && !process.ended && lives.contains_key(&process.id);
-        let has_live = |process: &ProcessInRun| process.live.as_ref().is_some_and(|live| live.used);
+        let is_open =
+            |process: &ProcessInRun| !process.live_alone && !process.has_ended && lives.contains_key(&process.id);
+        let has_live = |process: &ProcessInRun| process.live.as_ref().is_some_and(|live| live.is_used);
         let mut files = Vec::new();
         for run in &mut *runs {
             if run.processes.iter().any(|process| is_open(process) && !has_live(process)) {

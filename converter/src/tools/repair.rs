@@ -96,18 +96,18 @@ impl FileRepair {
         if process.part.is_some() {
             return None;
         }
-        let live = process.live.as_ref().filter(|live| live.used);
+        let live = process.live.as_ref().filter(|live| live.is_used);
         let repair = Self {
             file: if process.live_alone { process.path.with_extension("tmt") } else { process.path.clone() },
-            unended: !process.ended,
-            is_killed: !process.ended && process.end.is_none(),
+            unended: !process.has_ended,
+            is_killed: !process.has_ended && process.end.is_none(),
             damaged_pieces: process.torn.count,
             damaged_bytes: process.torn.bytes,
             live_blocks: live.map_or(0, |live| live.blocks),
             live_records: live.map_or(0, |live| live.records),
             live: live.map(|live| live.path.clone()).or_else(|| process.left_live.clone()),
             live_is_damaged: live.is_some_and(|live| !live.faults.is_empty()),
-            live_is_missing: (!process.ended && process.live.is_none()).then(|| missing_live(process)).flatten(),
+            live_is_missing: (!process.has_ended && process.live.is_none()).then(|| missing_live(process)).flatten(),
         };
         (repair.unended || repair.damaged_pieces > 0 || repair.live.is_some()).then_some(repair)
     }
@@ -184,16 +184,16 @@ impl RepairWriter<'_, '_> {
         let file = File::open(path).map_err(read_error)?;
         // The copy ends where the first read ended, because the process may still be writing.
         let length = file.metadata().map_err(read_error)?.len().min(self.process.file_bytes);
-        let mut failed = None;
-        scan(&file, length, &mut |found| {
-            if let ScanItem::Block { offset, block } = found
-                && failed.is_none()
+        let mut failure = None;
+        scan(&file, length, &mut |item| {
+            if let ScanItem::Block { offset, block } = item
+                && failure.is_none()
             {
-                failed = self.block(offset, &block).err();
+                failure = self.block(offset, &block).err();
             }
         })
         .map_err(|source| RunReadError { file: path.clone(), offset: PREAMBLE_BYTES as u64, source })?;
-        if let Some(error) = failed {
+        if let Some(error) = failure {
             return Err(error.into());
         }
         Ok(())
@@ -252,22 +252,22 @@ impl RepairWriter<'_, '_> {
         // Live blocks are read from their copy. The file is only a required argument.
         let read_error = |source| RunReadError { file: live.path.clone(), offset: 0, source };
         let file = File::open(&live.path).map_err(read_error)?;
-        let mut stored = Vec::new();
+        let mut stored_payload = Vec::new();
         let mut packer = packer(self.process);
         for stream in &self.process.streams {
             for block in stream.blocks.iter().filter(|block| block.live) {
-                let filled = self.process.read_stored(&file, block, &mut stored)?;
+                let filled = self.process.read_stored(&file, block, &mut stored_payload)?;
                 let renumbered = self.numbers.get(&RepairedBlock::new(stream.number, block));
                 let sequence = renumbered.copied().unwrap_or(block.header.sequence);
-                let first_ticks = restart(block.header.first_ticks, &mut stored[..filled]);
+                let first_ticks = restart(block.header.first_ticks, &mut stored_payload[..filled]);
                 let header = BlockHeader { sequence, first_ticks, ..block.header };
-                match packer.pack(&stored[..filled]) {
+                match packer.pack(&stored_payload[..filled]) {
                     Some(packed) => {
                         let codec = PayloadCodec::Columns as u8;
                         let stored_bytes = u32::try_from(packed.len()).map_err(io::Error::other)?;
                         self.put(&BlockHeader { codec, stored_bytes, ..header }, packed)?;
                     }
-                    None => self.put(&header, &stored[..filled])?,
+                    None => self.put(&header, &stored_payload[..filled])?,
                 }
             }
         }
@@ -320,13 +320,13 @@ impl RepairWriter<'_, '_> {
         let process = self.process;
         let before = process.repaired.unwrap_or_default();
         let in_streams = || process.streams.iter().map(StreamInRun::records).sum();
-        let written = process.totals.map_or_else(in_streams, |totals| totals.written);
+        let written_records = process.totals.map_or_else(in_streams, |totals| totals.written_records);
         let live = process.live.as_ref().map_or(0, |live| live.records);
         let without_live = process.buffers == Some(1) && process.has_missing_buffers();
-        let is_killed = !process.ended && process.end.is_none();
+        let is_killed = !process.has_ended && process.end.is_none();
         let state = if without_live { 2 } else { u64::from(is_killed || before.unended) };
         let mut tags = Vec::new();
-        append_integer(&mut tags, tag::RECORDS_WRITTEN, written);
+        append_integer(&mut tags, tag::RECORDS_WRITTEN, written_records);
         append_integer(&mut tags, tag::RECORDS_DROPPED, process.dropped_records());
         if process.repeated_timestamps > 0 {
             append_integer(&mut tags, tag::REPEATED_TIMESTAMPS, process.repeated_timestamps);
@@ -339,8 +339,8 @@ impl RepairWriter<'_, '_> {
         } else if let Some(ticks) = process.last_known_ticks() {
             append_integer(&mut tags, tag::LAST_KNOWN, ticks);
         }
-        if process.truncated > 0 {
-            append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated);
+        if process.truncated_records > 0 {
+            append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated_records);
         }
         append_integer(&mut tags, tag::REPAIRED, state);
         append_integer(&mut tags, tag::REPAIRED_DAMAGE, process.torn.bytes.saturating_add(before.damaged_bytes));
@@ -361,12 +361,13 @@ impl RepairWriter<'_, '_> {
 /// In a live file, the delta may count from a record of another block. Returns the timestamp in
 /// ticks.
 fn restart(first: u64, payload: &mut [u8]) -> u64 {
-    let Some((&mut [low, high, ref mut delta @ ..], rest)) = payload.split_first_chunk_mut::<RECORD_HEAD_BYTES>()
+    let Some((&mut [low, high, ref mut delta @ ..], remaining_payload)) =
+        payload.split_first_chunk_mut::<RECORD_HEAD_BYTES>()
     else {
         return first;
     };
     if u16::from_le_bytes([low, high]) == ID_WIDE_TIMESTAMP {
-        return rest.first_chunk().map_or(first, |timestamp| u64::from_le_bytes(*timestamp));
+        return remaining_payload.first_chunk().map_or(first, |timestamp| u64::from_le_bytes(*timestamp));
     }
     first.saturating_add(u32::from_le_bytes(std::mem::take(delta)).into())
 }

@@ -91,11 +91,11 @@ pub fn sort<W: Write>(run: &OpenRun, options: &ConvertOptions, out: W) -> Result
     let mut clocks = RunClocks::new(run, options.clock);
     let (mut plan, _symbols) = plan_of_layouts(run, &mut clocks)?;
     let mut diagnostics;
-    if let Some(corrected) = corrected_timestamps(run, options)? {
-        diagnostics = corrected.errors();
-        plan.timestamp_maps = corrected.timestamp_maps;
-        diagnostics.extend(corrected.clocks.diagnostics);
-        diagnostics.extend(corrected.diagnostics);
+    if let Some(timestamps) = corrected_timestamps(run, options)? {
+        diagnostics = timestamps.errors();
+        plan.timestamp_maps = timestamps.timestamp_maps;
+        diagnostics.extend(timestamps.clocks.diagnostics);
+        diagnostics.extend(timestamps.diagnostics);
     } else {
         diagnostics = clocks.errors();
         diagnostics.append(&mut clocks.diagnostics);
@@ -137,7 +137,7 @@ pub fn sort<W: Write>(run: &OpenRun, options: &ConvertOptions, out: W) -> Result
     };
     let passed =
         pass.run(report_progress, &mut RecordVisitorFn(|item: RecordRef<'_>| Ok(writing.write_record(&item)?)))?;
-    writing.sort_summary.unreadable = passed.tallies.iter().map(|tally| tally.damaged).sum();
+    writing.sort_summary.unreadable = passed.tallies.iter().map(|tally| tally.damaged_records).sum();
     writing.sort_summary.diagnostics = diagnostics;
     Ok(writing.finish()?)
 }
@@ -249,7 +249,7 @@ impl<W: Write> SortWriter<'_, W> {
         let (plan, zero, timestamp_map) = (self.plan, self.zero, &self.plan.timestamp_maps[item.stream]);
         let sorted =
             |ticks: u64| ticks_of(zero, timestamp_map.correct(plan.raw_timestamp(item.stream, ticks), item.ordinal));
-        let ticks = self.ticks(item.corrected);
+        let ticks = self.ticks(item.corrected_time);
         if item.program.is_none() {
             let record = DroppedRecords::decode(item.body).unwrap_or_default();
             let count = self.gap_of(item.stream, &record).unwrap_or(record.count);
@@ -300,7 +300,7 @@ impl<W: Write> SortWriter<'_, W> {
             self.file.end_with(number, process.missing_records(), end_tags(process, end));
         }
         let dropped: Vec<Option<u64>> =
-            self.run.processes.iter().map(|process| process.ended.then(|| process.dropped_records())).collect();
+            self.run.processes.iter().map(|process| process.has_ended.then(|| process.dropped_records())).collect();
         self.file.finish_all(&dropped)?;
         Ok(self.sort_summary)
     }
@@ -315,7 +315,7 @@ fn ticks_of(zero: i128, timestamp: i64) -> u64 {
 /// unchanged.
 fn change_timestamps(fields: &[FieldInfo], mut body: &mut [u8], change: impl Fn(u64) -> u64) {
     for field in fields {
-        let counted = match field.ty {
+        let element_count = match field.ty {
             FieldType::Variable(_) | FieldType::One(Scalar::String | Scalar::Bytes) => {
                 let Some((count, rest)) = body.split_first_chunk_mut::<2>() else { return };
                 body = rest;
@@ -324,19 +324,19 @@ fn change_timestamps(fields: &[FieldInfo], mut body: &mut [u8], change: impl Fn(
             _ => 0,
         };
         let (scalar, count) = match field.ty {
-            FieldType::One(Scalar::String | Scalar::Bytes) => (Scalar::U8, counted),
+            FieldType::One(Scalar::String | Scalar::Bytes) => (Scalar::U8, element_count),
             FieldType::One(scalar) => (scalar, 1),
             FieldType::Fixed(scalar, count) => (scalar, count as usize),
-            FieldType::Variable(scalar) => (scalar, counted),
+            FieldType::Variable(scalar) => (scalar, element_count),
         };
         let size = FieldType::One(scalar).bytes().unwrap_or(0).saturating_mul(count);
-        let Some((values, rest)) = body.split_at_mut_checked(size) else { return };
+        let Some((values, remaining_body)) = body.split_at_mut_checked(size) else { return };
         if scalar == Scalar::Date {
             for timestamp in values.chunks_exact_mut(8) {
                 let ticks = timestamp.first_chunk().map_or(0, |timestamp| u64::from_le_bytes(*timestamp));
                 timestamp.copy_from_slice(&change(ticks).to_le_bytes());
             }
         }
-        body = rest;
+        body = remaining_body;
     }
 }

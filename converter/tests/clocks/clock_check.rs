@@ -62,19 +62,19 @@ fn a_clock_check_gives_the_clocks_of_a_conversion() {
             .chain([clocks_alone(CorrectionMethod::Graph)])
         {
             let expected = convert(&run, &options, &mut DiscardingSink).unwrap();
-            let found = check_clocks(&run, &options).unwrap();
+            let check = check_clocks(&run, &options).unwrap();
             let case = format!("{options:?} {parameters:?}");
-            assert_eq!(found.reversed_raw, raw.counts.reversed_links, "{case}");
+            assert_eq!(check.reversed_raw, raw.counts.reversed_links, "{case}");
             let counts = |report: &tumit_converter::report::ConversionReport| {
                 (report.counts.links, report.counts.reversed_links, report.reversed_by_samples, report.causality)
             };
-            assert_eq!(counts(&found.report), counts(&expected), "{case}");
-            assert_eq!(found.report.end, expected.end, "{case}");
-            assert_eq!(found.report.clock_errors(), expected.clock_errors(), "{case}");
+            assert_eq!(counts(&check.report), counts(&expected), "{case}");
+            assert_eq!(check.report.end, expected.end, "{case}");
+            assert_eq!(check.report.clock_errors(), expected.clock_errors(), "{case}");
             let certain = |report: &tumit_converter::report::ConversionReport| {
                 report.clocks.domains.iter().map(|domain| domain.error_bound_nanos).collect::<Vec<_>>()
             };
-            assert_eq!(certain(&found.report), certain(&expected), "{case}");
+            assert_eq!(certain(&check.report), certain(&expected), "{case}");
         }
     }
 }

@@ -159,7 +159,7 @@ fn wrong_ticks(clocks: &[WrongClock]) -> impl Fn(usize, i64) -> u64 {
 
 /// Checks the dependences of all operations by the timestamps of their parts.
 fn violations(parts: &[FoundPart]) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut violations = Vec::new();
     for (number, parts) in by_operation(parts) {
         let last = parts.iter().map(|part| part.enter).max().unwrap();
         let of_root = parts.iter().find(|part| part.number("is_root") == Some(1)).map(|part| part.enter);
@@ -171,11 +171,11 @@ fn violations(parts: &[FoundPart]) -> Vec<String> {
                 _ => Some(last).filter(|_| is_root),
             };
             if earliest.is_some_and(|earliest| part.leave < earliest) || part.leave < part.enter {
-                found.push(format!("operation {number}: {part:?} ends before {earliest:?}"));
+                violations.push(format!("operation {number}: {part:?} ends before {earliest:?}"));
             }
         }
     }
-    found
+    violations
 }
 
 proptest! {

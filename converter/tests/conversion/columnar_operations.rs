@@ -5,19 +5,14 @@
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use proptest::prelude::*;
-use tracer_format::{PayloadCodec, Schema};
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::report::ConversionCounts;
 use tumit_converter::run::OpenRun;
 use tumit_paje::write::PajeWriter;
-use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
-/// Number of record types. Every second one contains its source position. The last two are for
-/// links.
-const TYPES: u16 = 6;
+use crate::random_runs::{RandomStream, TYPES, declarations, write_run};
 
 const FIELDS: &str = "t: u8, n: i64, k: u16, what: interned, to: phase, x: f64, p: pointer, u: u64, flag: bool, i: i8";
 
@@ -83,13 +78,7 @@ const CLAUSES: [&str; 8] = ["", "", "", "", "", "", " when n > 1", " at date - 3
 type ActionIndices = (usize, usize, usize);
 
 fn spec(rules: &[Vec<ActionIndices>]) -> String {
-    let mut text = String::from("trace columns;\nenum phase { start, compute, end }\nlevel L {\n");
-    for number in 0..TYPES {
-        let located = if number % 2 == 1 { "located " } else { "" };
-        writeln!(text, "    event e{number} {located}{{ {FIELDS} }}").unwrap();
-    }
-    text.push_str("}\n");
-    text.push_str(TREE);
+    let mut text = declarations("columns", FIELDS, TREE);
     for (number, actions) in rules.iter().enumerate() {
         write!(text, "rule e{number}").unwrap();
         for (action, thread, clause) in actions {
@@ -108,17 +97,8 @@ fn spec(rules: &[Vec<ActionIndices>]) -> String {
     text
 }
 
-/// A record: its type, ticks after the record before it, and a number that determines its fields.
-type ColumnRecord = (u16, u8, u32);
-
-fn record(
-    records: &mut SyntheticRecords,
-    located: bool,
-    (kind, _, number): ColumnRecord,
-    thread: u8,
-    ticks: u64,
-    strings: &[u32],
-) {
+/// The fields of a record.
+fn encode(number: u32, thread: u8, strings: &[u32]) -> Vec<u8> {
     let string = match number % 23 {
         // A text that is missing.
         22 => 77,
@@ -138,33 +118,7 @@ fn record(
         &[u8::from(number % 2 == 0)],
         &[number.to_le_bytes()[0]],
     ];
-    let mut body = if located { (number % 3).to_le_bytes().to_vec() } else { Vec::new() };
-    fields.iter().for_each(|field| body.extend_from_slice(field));
-    records.record(kind, ticks, &body);
-}
-
-/// A stream: whether all its records belong to one thread, and its blocks.
-type ColumnStream = (bool, Vec<Vec<ColumnRecord>>);
-
-fn write_run(folder: &Path, schema: &Schema, streams: &[ColumnStream]) {
-    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), schema);
-    let strings: Vec<u32> = ["main", "work", "start"].into_iter().map(|text| file.string(text)).collect();
-    file.codec = PayloadCodec::Columns;
-    for (stream, (is_one, blocks)) in (0u32..).zip(streams) {
-        file.thread(stream, stream.into(), "worker");
-        let mut ticks = 1_000;
-        for (sequence, block) in (0..).zip(blocks) {
-            let mut records = SyntheticRecords::default();
-            for drawn in block {
-                ticks += u64::from(drawn.1);
-                let thread = if *is_one { stream as u8 } else { (drawn.2 % 3) as u8 };
-                record(&mut records, drawn.0 % 2 == 1, *drawn, thread, ticks, &strings);
-            }
-            file.records(stream, sequence, &records);
-        }
-    }
-    file.end();
-    file.save(folder, "a.tmt");
+    fields.concat()
 }
 
 fn text(run: &OpenRun, by_record: bool, threads: usize) -> (String, ConversionCounts) {
@@ -176,7 +130,7 @@ fn text(run: &OpenRun, by_record: bool, threads: usize) -> (String, ConversionCo
     (String::from_utf8(writer.into_inner()).unwrap(), report.counts)
 }
 
-fn stream() -> impl Strategy<Value = ColumnStream> {
+fn stream() -> impl Strategy<Value = RandomStream> {
     // Blocks with plain values only, and blocks with others: missing texts, large numbers,
     // undefined names.
     let plain =
@@ -202,7 +156,7 @@ proptest! {
         let (compiled, diagnostics) = tumit::compile_text("columns.tumit", &spec);
         let compiled = compiled.unwrap_or_else(|| panic!("{}\n{spec}", diagnostics.render(false)));
         let folder = tempfile::tempdir().unwrap();
-        write_run(folder.path(), &compiled.schema(), &streams);
+        write_run(folder.path(), &compiled.schema(), &["main", "work", "start"], &streams, encode);
         let run = OpenRun::open(folder.path()).unwrap();
         let expected = text(&run, true, 1);
         for threads in 1..=5 {

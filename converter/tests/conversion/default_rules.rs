@@ -143,7 +143,7 @@ const EQUAL_IDS: [[&str; 2]; 3] =
 
 fn row_cases() -> [RowCase; 5] {
     let ranked = |rank, pid| SyntheticProcess { rank: Some(rank), ..SyntheticProcess::new(pid) };
-    let on = |host, pid| SyntheticProcess { host, ..SyntheticProcess::new(pid) };
+    let process_on = |host, pid| SyntheticProcess { host, ..SyntheticProcess::new(pid) };
     [
         RowCase {
             name: "equal process ids at one time",
@@ -159,7 +159,7 @@ fn row_cases() -> [RowCase; 5] {
         },
         RowCase {
             name: "two hosts",
-            processes: [on("a", 1), on("b", 1)],
+            processes: [process_on("a", 1), process_on("b", 1)],
             delay: 0,
             rows: [["pid 1@a", "pid 1@b"], ["main (a)", "main (b)"], ["Thread 1 (a)", "Thread 1 (b)"]],
         },

@@ -9,26 +9,7 @@ use tumit_paje::write::PajeWriter;
 use tumit_test_support::pj_dump;
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
-/// A run of one process and one thread with the spec `text`.
-fn run_of(
-    path: &str,
-    text: &str,
-    write: impl FnOnce(&mut SyntheticFile, &mut SyntheticRecords),
-) -> (tempfile::TempDir, OpenRun) {
-    let (spec, diagnostics) = tumit::compile_text(path, text);
-    let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    let folder = tempfile::tempdir().unwrap();
-    let mut file = SyntheticFile::new(&SyntheticProcess::new(42), &spec.schema());
-    file.thread(0, 43, "main");
-    file.thread(1, 44, "other");
-    let mut records = SyntheticRecords::default();
-    write(&mut file, &mut records);
-    file.records(0, 0, &records);
-    file.end();
-    file.save(folder.path(), "a.tmt");
-    let run = OpenRun::open(folder.path()).unwrap();
-    (folder, run)
-}
+use crate::single_thread::run_of;
 
 /// The lines of the run's only text output.
 fn lines(run: &OpenRun, output: &str) -> (Vec<String>, ConversionReport) {
@@ -222,15 +203,15 @@ fn the_standard_spec_writes_paje() {
     let spec = tumit::compile_text("std:paje", text).0.unwrap();
     let id = |name: &str| u16::try_from(spec.records.iter().position(|record| record.name == name).unwrap()).unwrap();
     let (_folder, run) = run_of("std:paje", text, |file, records| {
-        let mut at = 1_000;
+        let mut ticks = 1_000;
         let mut call = |event: &str, texts: &[&str], rest: &[u8]| {
             let mut body = Vec::new();
             for text in texts {
                 body.extend(file.string(text).to_le_bytes());
             }
             body.extend(rest);
-            records.record(id(event), at, &body);
-            at += 1_000;
+            records.record(id(event), ticks, &body);
+            ticks += 1_000;
         };
         let color: Vec<u8> = [0.5f32, 0.25, 1.0].iter().flat_map(|part| part.to_le_bytes()).collect();
         for _ in 0..2 {

@@ -13,24 +13,9 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::write::PajeWriter;
 use tumit_paje::{ContainerId, PajeEvent, PajeSink};
 use tumit_test_support::pj_dump;
-use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
+use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticRecords};
 
-/// A run of one process and one thread with the spec `text`. `write` adds to its file and its
-/// records.
-fn run_of(text: &str, write: impl FnOnce(&mut SyntheticFile, &mut SyntheticRecords)) -> (tempfile::TempDir, OpenRun) {
-    let (spec, diagnostics) = tumit::compile_text("test.tumit", text);
-    let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
-    let folder = tempfile::tempdir().unwrap();
-    let mut file = SyntheticFile::new(&SyntheticProcess::new(42), &spec.schema());
-    file.thread(0, 43, "main");
-    let mut records = SyntheticRecords::default();
-    write(&mut file, &mut records);
-    file.records(0, 0, &records);
-    file.end();
-    file.save(folder.path(), "a.tmt");
-    let run = OpenRun::open(folder.path()).unwrap();
-    (folder, run)
-}
+use crate::single_thread::run_of;
 
 fn paje_of(run: &OpenRun) -> (Vec<String>, ConversionReport) {
     let mut writer = PajeWriter::new(Vec::new());
@@ -83,7 +68,7 @@ fn taktuk(file: &mut SyntheticFile, records: &mut SyntheticRecords) {
 
 #[test]
 fn the_taktuk_example_gives_the_expected_rows() {
-    let (_folder, run) = run_of(TAKTUK, taktuk);
+    let (_folder, run) = run_of("test.tumit", TAKTUK, taktuk);
     let (rows, report) = paje_of(&run);
     assert!(report.is_clean(), "{:?}", report.all_diagnostics());
     assert_eq!(report.counts.links, 1);
@@ -106,7 +91,7 @@ fn the_taktuk_example_gives_the_expected_rows() {
 
 #[test]
 fn a_text_output_is_in_time_order() {
-    let (_folder, run) = run_of(BY_HAND, taktuk);
+    let (_folder, run) = run_of("test.tumit", BY_HAND, taktuk);
     let mut options = ConvertOptions::default();
     options.output = Some("by-hand".to_owned());
     let mut out = Vec::new();
@@ -169,7 +154,7 @@ fn text(text: &str) -> Vec<u8> {
 }
 
 fn convert_thread(write: impl FnOnce(&mut SyntheticRecords)) -> (Vec<String>, ConversionReport) {
-    let (_folder, run) = run_of(EVERYTHING, |_, records| {
+    let (_folder, run) = run_of("test.tumit", EVERYTHING, |_, records| {
         records.record(2, 0, &9u32.to_le_bytes());
         write(records);
         records.record(2, 1000, &9u32.to_le_bytes());
@@ -276,7 +261,7 @@ impl PajeSink for OpenLinkSink {
 fn a_sink_can_keep_starts_without_an_end_in_containers_that_exist() {
     let key = |thread: u32, key: u64| body(&[&thread.to_le_bytes(), &key.to_le_bytes()]);
     for by_record in [false, true] {
-        let (_folder, run) = run_of(EVERYTHING, |_, records| {
+        let (_folder, run) = run_of("test.tumit", EVERYTHING, |_, records| {
             // Thread 9 has no container yet, and the start does not create one.
             records.record(5, 50, &key(9, 1));
             records.record(5, 100, &key(1, 7));
@@ -328,7 +313,7 @@ fn counters_begin_at_zero_and_marks_have_colours() {
 
 #[test]
 fn relations_name_containers() {
-    let (_folder, run) = run_of(EVERYTHING, |_, records| records.record(9, 5, &1u32.to_le_bytes()));
+    let (_folder, run) = run_of("test.tumit", EVERYTHING, |_, records| records.record(9, 5, &1u32.to_le_bytes()));
     let mut writer = PajeWriter::new(Vec::new());
     convert(&run, &ConvertOptions::default(), &mut writer).unwrap();
     let text = String::from_utf8(writer.into_inner()).unwrap();
@@ -344,7 +329,7 @@ fn relations_name_containers() {
 #[test]
 fn a_container_may_end_early_and_begin_again() {
     let number = 1u32.to_le_bytes();
-    let (_folder, run) = run_of(EVERYTHING, |_, records| {
+    let (_folder, run) = run_of("test.tumit", EVERYTHING, |_, records| {
         records.record(0, 100, &body(&[&number, &text("a"), &[0; 8]]));
         records.record(10, 200, &number);
         records.record(0, 300, &body(&[&number, &text("b"), &[0; 8]]));
@@ -362,7 +347,7 @@ fn a_rule_for_one_end_of_a_span_leaves_no_default_for_the_other() {
     let text = "trace a;\nlevel L { span half {} span bare {} }\npaje { container program \"Program\" { event log \"Log\" } }\n\
                 rule half.begin -> mark log = \"begun\" on program;\n";
     // Records are half.begin, half.end, bare.begin, bare.end.
-    let (_folder, run) = run_of(text, |_, records| {
+    let (_folder, run) = run_of("test.tumit", text, |_, records| {
         for (id, at) in [(0, 1000), (2, 1001), (3, 1003), (1, 1004)] {
             records.record(id, at, &[]);
         }
@@ -379,7 +364,7 @@ fn a_rule_for_one_end_of_a_span_leaves_no_default_for_the_other() {
 fn numbers_that_paje_cannot_hold_are_left_out_and_counted() {
     let text = "trace a;\nlevel L { event measured { value: f64 } }\npaje { container program \"Program\" { variable v \"V\" } }\n\
                 rule measured -> set v = value on program;\n";
-    let (_folder, run) = run_of(text, |_, records| {
+    let (_folder, run) = run_of("test.tumit", text, |_, records| {
         for (at, value) in [1.5, f64::NAN, f64::INFINITY, 2.5].into_iter().enumerate() {
             records.record(0, 1000 + at as u64, &value.to_le_bytes());
         }
@@ -398,7 +383,7 @@ fn numbers_that_paje_cannot_hold_are_left_out_and_counted() {
 fn a_state_whose_value_cannot_be_computed_is_left_out_and_counted() {
     let text = "trace a;\nlevel L { event e { n: i32 } }\npaje { container program \"Program\" { state s \"S\" event m \"M\" } }\n\
                 rule e -> set s = 10 / n on program -> mark m = 10 / n on program;\n";
-    let (_folder, run) = run_of(text, |_, records| {
+    let (_folder, run) = run_of("test.tumit", text, |_, records| {
         for (at, n) in [5_i32, 0].into_iter().enumerate() {
             records.record(0, 1000 + at as u64, &n.to_le_bytes());
         }
@@ -416,7 +401,7 @@ fn a_state_whose_value_cannot_be_computed_is_left_out_and_counted() {
 fn one_field_is_the_value_of_two_types() {
     let text = "trace a;\nlevel L { event e { what: interned } }\npaje { container program \"Program\" { state s \"S\" event m \"M\" } }\n\
                 rule e -> mark m = what on program -> push s = what on program;\n";
-    let (_folder, run) = run_of(text, |file, records| {
+    let (_folder, run) = run_of("test.tumit", text, |file, records| {
         file.codec = PayloadCodec::Columns;
         let words = ["one", "two"].map(|word| file.string(word));
         for at in 0..10 {

@@ -10,20 +10,16 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use tracer_format::{PayloadCodec, Schema};
 use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::{ConvertOptions, convert};
 use tumit_converter::run::OpenRun;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{FieldSet, PajeEvent, PajeSink};
-use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
-/// Number of record types. Every second one contains its source position.
-const TYPES: u16 = 6;
+use crate::random_runs::{RandomStream, TYPES, declarations, write_run};
 
 const FIELDS: &str = "t: u8, n: i64, k: u16, what: interned, to: phase, x: f64";
 
@@ -89,13 +85,7 @@ const END_RULES: [&str; 3] = [
 
 /// The text of a spec. Each bit of `end_rules` adds one of [`END_RULES`].
 fn spec(rules: &[Vec<ActionClause>], end_rules: u8) -> String {
-    let mut text = String::from("trace once;\nenum phase { start, compute, end }\nlevel L {\n");
-    for number in 0..TYPES {
-        let located = if number % 2 == 1 { "located " } else { "" };
-        writeln!(text, "    event e{number} {located}{{ {FIELDS} }}").unwrap();
-    }
-    text.push_str("}\n");
-    text.push_str(TREE);
+    let mut text = declarations("once", FIELDS, TREE);
     for (number, actions) in rules.iter().enumerate() {
         write!(text, "rule e{number}").unwrap();
         for (what, clause) in actions {
@@ -109,16 +99,8 @@ fn spec(rules: &[Vec<ActionClause>], end_rules: u8) -> String {
     text
 }
 
-/// A record: its type, ticks after the record before it, and a number that determines its fields.
-type SinglePassRecord = (u16, u8, u32);
-
-fn record(
-    records: &mut SyntheticRecords,
-    (kind, _, number): SinglePassRecord,
-    thread: u8,
-    ticks: u64,
-    strings: &[u32],
-) {
+/// The fields of a record.
+fn encode(number: u32, thread: u8, strings: &[u32]) -> Vec<u8> {
     // One text is missing.
     let string = if number % 97 == 96 { 77 } else { strings[number as usize % strings.len()] };
     let fields: [&[u8]; 6] = [
@@ -129,33 +111,7 @@ fn record(
         &[u8::try_from(number / 7 % 3).unwrap()],
         &(f64::from(number % 8) / 4.0).to_le_bytes(),
     ];
-    let mut body = if kind % 2 == 1 { (number % 3).to_le_bytes().to_vec() } else { Vec::new() };
-    fields.iter().for_each(|field| body.extend_from_slice(field));
-    records.record(kind, ticks, &body);
-}
-
-/// A stream: whether all its records belong to one thread, and its blocks.
-type SinglePassStream = (bool, Vec<Vec<SinglePassRecord>>);
-
-fn write_run(folder: &Path, schema: &Schema, streams: &[SinglePassStream]) {
-    let mut file = SyntheticFile::new(&SyntheticProcess::new(1), schema);
-    let strings: Vec<u32> = ["main", "2", "start", "0.5"].into_iter().map(|text| file.string(text)).collect();
-    file.codec = PayloadCodec::Columns;
-    for (stream, (is_one, blocks)) in (0u32..).zip(streams) {
-        file.thread(stream, stream.into(), "worker");
-        let mut ticks = 1_000;
-        for (sequence, block) in (0..).zip(blocks) {
-            let mut records = SyntheticRecords::default();
-            for drawn in block {
-                ticks += u64::from(drawn.1);
-                let thread = if *is_one { stream as u8 } else { (drawn.2 % 3) as u8 };
-                record(&mut records, *drawn, thread, ticks, &strings);
-            }
-            file.records(stream, sequence, &records);
-        }
-    }
-    file.end();
-    file.save(folder, "a.tmt");
+    fields.concat()
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -257,7 +213,7 @@ fn convert_run(
     )
 }
 
-fn stream() -> impl Strategy<Value = SinglePassStream> {
+fn stream() -> impl Strategy<Value = RandomStream> {
     let drawn = (0..TYPES, prop_oneof![1 => Just(0u8), 4 => 1u8..100], any::<u32>());
     let blocks = prop::collection::vec(prop::collection::vec(drawn, 1..30), 0..4);
     (prop::bool::weighted(0.7), blocks)
@@ -282,7 +238,7 @@ fn one_pass_gives_the_operations_of_two_passes() {
         let (compiled, diagnostics) = tumit::compile_text("once.tumit", &spec);
         let compiled = compiled.unwrap_or_else(|| panic!("{}\n{spec}", diagnostics.render(false)));
         let folder = tempfile::tempdir().unwrap();
-        write_run(folder.path(), &compiled.schema(), &streams);
+        write_run(folder.path(), &compiled.schema(), &["main", "2", "start", "0.5"], &streams, encode);
         let run = OpenRun::open(folder.path()).unwrap();
         let mut options = ConvertOptions::default();
         options.threads = NonZeroUsize::new(threads);

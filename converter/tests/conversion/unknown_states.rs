@@ -96,17 +96,17 @@ enum Step {
     Idle(u32),
 }
 
-fn add(records: &mut SyntheticRecords, at: u64, step: Step) {
+fn add(records: &mut SyntheticRecords, ticks: u64, step: Step) {
     let text = |thread: u32, what: &str| {
         let length = u16::try_from(what.len()).unwrap().to_le_bytes();
         [&thread.to_le_bytes()[..], &length, what.as_bytes()].concat()
     };
     match step {
-        Step::Enter(thread, what) => records.record(0, at, &text(thread, what)),
-        Step::Leave(thread) => records.record(1, at, &thread.to_le_bytes()),
-        Step::LeaveTo(thread, what) => records.record(2, at, &text(thread, what)),
-        Step::Become(thread, what) => records.record(3, at, &text(thread, what)),
-        Step::Idle(thread) => records.record(4, at, &thread.to_le_bytes()),
+        Step::Enter(thread, what) => records.record(0, ticks, &text(thread, what)),
+        Step::Leave(thread) => records.record(1, ticks, &thread.to_le_bytes()),
+        Step::LeaveTo(thread, what) => records.record(2, ticks, &text(thread, what)),
+        Step::Become(thread, what) => records.record(3, ticks, &text(thread, what)),
+        Step::Idle(thread) => records.record(4, ticks, &thread.to_le_bytes()),
     }
 }
 
@@ -320,20 +320,20 @@ fn a_loss_of_the_last_block_makes_states_unknown_to_the_end() {
         file.save(folder.path(), "a.tmt");
         let mut stacks = Stacks::default();
         let report = convert(&OpenRun::open(folder.path()).unwrap(), &ConvertOptions::default(), &mut stacks).unwrap();
-        let of = |thread: &str| -> Vec<&str> {
+        let states_of = |thread: &str| -> Vec<&str> {
             stacks.lines.iter().filter(|line| line.contains(thread)).map(String::as_str).collect()
         };
         assert_eq!(report.is_clean(), is_complete);
-        assert_eq!(of("Thread 9"), ["5 Thread 9: calm", "400 Thread 9: "]);
+        assert_eq!(states_of("Thread 9"), ["5 Thread 9: calm", "400 Thread 9: "]);
         if is_complete {
-            assert_eq!(of("Thread 2"), ["10 Thread 2: wait", "110 Thread 2: hidden", "400 Thread 2: "]);
+            assert_eq!(states_of("Thread 2"), ["10 Thread 2: wait", "110 Thread 2: hidden", "400 Thread 2: "]);
             assert_eq!(report.counts.unknown_states, 0);
             continue;
         }
         // Open states are unknown after the last good record.
         let unknown = |thread: u32| format!("20 Thread {thread}: {UNKNOWN}");
-        assert_eq!(of("Thread 1"), ["0 Thread 1: run", &unknown(1), "400 Thread 1: "]);
-        assert_eq!(of("Thread 2"), ["10 Thread 2: wait", &unknown(2), "400 Thread 2: "]);
+        assert_eq!(states_of("Thread 1"), ["0 Thread 1: run", &unknown(1), "400 Thread 1: "]);
+        assert_eq!(states_of("Thread 2"), ["10 Thread 2: wait", &unknown(2), "400 Thread 2: "]);
         assert_eq!(report.counts.unknown_states, 2);
     }
 }

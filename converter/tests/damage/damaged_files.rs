@@ -54,13 +54,13 @@ fn run_of(codec: PayloadCodec, times: u64) -> Vec<u8> {
     for block in 0..2u64 {
         let mut records = SyntheticRecords::default();
         for time in block * times..(block + 1) * times {
-            let at = 1000 + time * 100;
-            records.record(0, at, &begin);
-            records.record(2, at + 10, &time.to_le_bytes());
-            records.record(4, at + 20, &7u32.to_le_bytes());
-            records.record(3, at + 30, &time.to_le_bytes());
-            records.record(1, at + 60, &end);
-            records.record(5, at + 70, &[]);
+            let ticks = 1000 + time * 100;
+            records.record(0, ticks, &begin);
+            records.record(2, ticks + 10, &time.to_le_bytes());
+            records.record(4, ticks + 20, &7u32.to_le_bytes());
+            records.record(3, ticks + 30, &time.to_le_bytes());
+            records.record(1, ticks + 60, &end);
+            records.record(5, ticks + 70, &[]);
         }
         file.records(0, block, &records);
     }
@@ -165,11 +165,11 @@ fn every_flipped_byte_is_reported() {
     for codec in [PayloadCodec::Raw, PayloadCodec::Lz4, PayloadCodec::Columns] {
         let bytes = small(codec);
         let mut silent = Vec::new();
-        for at in 0..bytes.len() {
+        for position in 0..bytes.len() {
             let mut bytes = bytes.clone();
-            bytes[at] ^= 0x41;
+            bytes[position] ^= 0x41;
             if convert_bytes(folder.path(), &options, &bytes).is_some_and(|report| report.is_clean()) {
-                silent.push(at);
+                silent.push(position);
             }
         }
         // Only bytes without a meaning: the zeros of the preamble and the padding between blocks.
@@ -188,10 +188,10 @@ fn invalid_columns_are_detected() {
     let victim = magics.into_iter().rfind(|at| header(*at).codec == PayloadCodec::Columns as u8).unwrap();
     let stored = victim + HEADER_BYTES..victim + HEADER_BYTES + header(victim).stored_bytes as usize;
     let (mut refused, mut reported) = (0, 0);
-    for at in stored.clone() {
+    for position in stored.clone() {
         for byte in [0, 0x41, 0x7F, 0x80, 0xFF] {
             let mut bytes = bytes.clone();
-            bytes[at] = byte;
+            bytes[position] = byte;
             let head = header(victim).encode(&bytes[stored.clone()]);
             bytes[victim..victim + HEADER_BYTES].copy_from_slice(&head);
             let report = convert_bytes(folder.path(), &options(), &bytes).unwrap();
@@ -226,10 +226,10 @@ fn a_missing_block_is_counted_and_the_rest_is_used() {
 fn garbage_between_blocks_is_skipped() {
     let folder = tempfile::tempdir().unwrap();
     let bytes = small(PayloadCodec::Raw);
-    let at = (PREAMBLE_BYTES..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
-    let mut damaged = bytes[..at].to_vec();
+    let position = (PREAMBLE_BYTES..bytes.len()).rfind(|at| bytes[*at..].starts_with(&BLOCK_MAGIC)).unwrap();
+    let mut damaged = bytes[..position].to_vec();
     damaged.extend(std::iter::repeat_n(0xB1, 1001));
-    damaged.extend(&bytes[at..]);
+    damaged.extend(&bytes[position..]);
     let report = convert_bytes(folder.path(), &options(), &damaged).unwrap();
     assert_eq!(report.counts.records, 12);
     assert_eq!(report.losses.len(), 1, "{:?}", report.losses);
@@ -282,9 +282,9 @@ fn missing_ranks_are_reported_and_repeated_ones_are_no_loss() {
     };
     let (first_rank, other, third_rank) = (rank(1, 1), rank(2, 3), rank(3, 3));
     let (losses, _) = losses_of(&[("1.tmt", &first_rank), ("2.tmt", &other)]);
-    assert_eq!(losses, [Loss::MissingRanks { first: 0, missing: 2, ranks: 4 }]);
+    assert_eq!(losses, [Loss::MissingRanks { first: 0, missing_count: 2, ranks: 4 }]);
     let (losses, _) = losses_of(&[("1.tmt", &first_rank), ("2.tmt", &other), ("3.tmt", &third_rank)]);
-    assert_eq!(losses, [Loss::MissingRanks { first: 0, missing: 2, ranks: 4 }]);
+    assert_eq!(losses, [Loss::MissingRanks { first: 0, missing_count: 2, ranks: 4 }]);
     let (losses, _) =
         losses_of(&[("0.tmt", &rank(7, 0)), ("1.tmt", &first_rank), ("2.tmt", &rank(8, 2)), ("3.tmt", &other)]);
     assert_eq!(losses, []);

@@ -9,7 +9,6 @@ use std::fs;
 use std::path::Path;
 
 use tracer_format::BlockKind;
-use tracer_format::Schema;
 use tracer_format::tags::{append_tag, tag};
 use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_converter::run::{Loss, OpenRun};
@@ -17,22 +16,7 @@ use tumit_converter::tools::dump::list;
 use tumit_test_support::synthetic_live_file::{HEADER_BYTES, SLOT_BYTES, SyntheticLiveFile, SyntheticSlot};
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, process_id};
 
-const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
-
-fn schema() -> Schema {
-    let mut schema = tumit::compile_text("small.tumit", SPEC).0.unwrap().schema();
-    schema.sources.clear();
-    schema
-}
-
-/// Records `mark` with these numbers, each 10 ticks after the one before.
-fn marks(numbers: std::ops::Range<u32>) -> SyntheticRecords {
-    let mut records = SyntheticRecords::default();
-    for n in numbers {
-        records.record(0, 1000 + u64::from(n) * 10, &n.to_le_bytes());
-    }
-    records
-}
+use crate::mark_runs::{marks, schema};
 
 /// A file with two blocks of one thread, 0..3 and 3..6, without an end.
 fn file() -> SyntheticFile {

@@ -2,5 +2,6 @@
 
 mod damaged_files;
 mod live_files;
+mod mark_runs;
 mod missing_blocks;
 mod repaired_files;

@@ -9,7 +9,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use tracer_format::block::decode_block;
 use tracer_format::entries::{ClockAnchor, SyncSample};
-use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES, Schema};
+use tracer_format::{BlockHeader, BlockKind, PREAMBLE_BYTES};
 use tumit_converter::convert::ConvertOptions;
 use tumit_converter::run::MissingEnd;
 use tumit_converter::run::{Loss, OpenRun};
@@ -20,13 +20,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, peer};
 
-const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
-
-fn schema() -> Schema {
-    let mut schema = tumit::compile_text("small.tumit", SPEC).0.unwrap().schema();
-    schema.sources.clear();
-    schema
-}
+use crate::mark_runs::schema;
 
 /// One piece of a file.
 #[derive(Clone, Copy, Debug)]
@@ -52,10 +46,10 @@ fn file(pieces: &[FilePart]) -> (Vec<u8>, Vec<u8>) {
     let mut file = SyntheticFile::new(&SyntheticProcess::new(1), &schema());
     let mut next = [0u64; 4];
     let mut name = file.string("first");
-    for (piece, at) in pieces.iter().zip(1u64..) {
-        let ticks = at * 1000;
+    for (piece, number) in pieces.iter().zip(1u64..) {
+        let ticks = number * 1000;
         match *piece {
-            FilePart::Name => name = file.string(&format!("name {at}")),
+            FilePart::Name => name = file.string(&format!("name {number}")),
             FilePart::Anchor => {
                 file.anchor(ClockAnchor { ticks, monotonic_nanos: ticks, real_nanos: ticks, bracket: 1 });
             }
@@ -91,11 +85,11 @@ fn file(pieces: &[FilePart]) -> (Vec<u8>, Vec<u8>) {
 
 /// The blocks of a file with their places.
 fn blocks(bytes: &[u8]) -> Vec<(Range<usize>, BlockHeader)> {
-    let (mut at, mut blocks) = (PREAMBLE_BYTES, Vec::new());
-    while at < bytes.len() {
-        let header = decode_block(&bytes[at..]).unwrap().header;
-        blocks.push((at..at + header.block_bytes(), header));
-        at += header.block_bytes();
+    let (mut position, mut blocks) = (PREAMBLE_BYTES, Vec::new());
+    while position < bytes.len() {
+        let header = decode_block(&bytes[position..]).unwrap().header;
+        blocks.push((position..position + header.block_bytes(), header));
+        position += header.block_bytes();
     }
     blocks
 }

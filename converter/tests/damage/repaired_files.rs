@@ -8,7 +8,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tracer_format::block::append_block;
-use tracer_format::{BLOCK_MAGIC, BlockHeader, BlockKind, PROCESS_STREAM, Schema};
+use tracer_format::{BLOCK_MAGIC, BlockHeader, BlockKind, PROCESS_STREAM};
 use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_converter::run::{Loss, OpenRun};
 use tumit_converter::tools::dump::list;
@@ -16,21 +16,7 @@ use tumit_converter::tools::repair::{FileRepair, write};
 use tumit_test_support::synthetic_live_file::{HEADER_BYTES, SyntheticLiveFile, SyntheticSlot};
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords, process_id};
 
-const SPEC: &str = "trace small; level L { event mark { n: u32 } event named { what: interned } }";
-
-fn schema() -> Schema {
-    let mut schema = tumit::compile_text("small.tumit", SPEC).0.unwrap().schema();
-    schema.sources.clear();
-    schema
-}
-
-fn marks(numbers: std::ops::Range<u32>) -> SyntheticRecords {
-    let mut records = SyntheticRecords::default();
-    for n in numbers {
-        records.record(0, 1000 + u64::from(n) * 10, &n.to_le_bytes());
-    }
-    records
-}
+use crate::mark_runs::{marks, schema};
 
 fn named(id: u32, ticks: u64) -> SyntheticRecords {
     let mut records = SyntheticRecords::default();
@@ -103,7 +89,7 @@ fn live_blocks_go_into_the_file() {
     let process = &after.processes[0];
     assert_eq!(process.streams[0].blocks.iter().map(|block| block.header.sequence).collect::<Vec<_>>(), [0, 1, 2, 3]);
     let totals = process.totals.unwrap();
-    assert_eq!((process.dropped_records(), totals.written, totals.dropped), (4, 14, 4));
+    assert_eq!((process.dropped_records(), totals.written_records, totals.dropped), (4, 14, 4));
     let repair = process.repaired.unwrap();
     assert_eq!((repair.unended, repair.damaged_bytes, repair.live_records), (true, 0, 7));
     assert!(before.losses().iter().any(|loss| matches!(loss, Loss::NotEnded { .. })));
@@ -147,11 +133,12 @@ fn damage_is_left_out_and_counted_and_gaps_stay() {
     let losses = after.losses();
     assert!(losses.iter().any(|loss| matches!(loss, Loss::LeftOut { bytes, .. } if *bytes == damaged)), "{losses:?}");
     assert!(losses.iter().any(|loss| matches!(loss, Loss::MissingBlocks { stream: 0, blocks: 1, .. })), "{losses:?}");
-    let missing = |loss: &Loss| matches!(loss, Loss::MissingRecords { records: 3, written: 7, place: None, .. });
+    let missing =
+        |loss: &Loss| matches!(loss, Loss::MissingRecords { records: 3, written_records: 7, place: None, .. });
     assert!(losses.iter().any(missing), "{losses:?}");
     assert_eq!(losses.len(), 3);
     let totals = after.processes[0].totals.unwrap();
-    assert_eq!((totals.written, totals.dropped), (7, 0), "the numbers of the end block");
+    assert_eq!((totals.written_records, totals.dropped), (7, 0), "the numbers of the end block");
 }
 
 #[test]
@@ -272,12 +259,12 @@ proptest! {
     fn any_damage_is_repaired(flips in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>(), any::<u8>()), 0..6), cut in any::<prop::sample::Index>(), cuts in any::<bool>()) {
         let (mut file, mut live) = (file(), live_file());
         let used = SyntheticLiveFile::slot_at(3) + 130;
-        for (which, at, flip) in flips {
+        for (which, position, flip) in flips {
             if which {
-                let at = at.index(file.bytes.len());
+                let at = position.index(file.bytes.len());
                 file.bytes[at] ^= flip;
             } else {
-                let at = at.index(used);
+                let at = position.index(used);
                 live.bytes[at] ^= flip;
             }
         }

@@ -22,7 +22,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         writer.finish()?;
         for damage in reader.damage() {
-            eprintln!("{}: {} bytes at offset {}: {}", process.path.display(), damage.bytes, damage.offset, damage.why);
+            eprintln!(
+                "{}: {} bytes at offset {}: {}",
+                process.path.display(),
+                damage.bytes,
+                damage.offset,
+                damage.reason
+            );
         }
         if reader.damaged_records() > 0 {
             eprintln!("{} records cannot be read", reader.damaged_records());

@@ -187,7 +187,7 @@ fn record_features(spec: &Spec, record: &RecordDecl, features: &mut BTreeSet<Str
     add("documentation of an event", !record.doc.is_empty());
     add("documentation of a field", record.fields.iter().any(|field| !field.doc.is_empty()));
     for field in &record.fields {
-        let length = field.written.rsplit_once(';').map_or("", |(_, length)| length.trim().trim_end_matches(']'));
+        let length = field.type_text.rsplit_once(';').map_or("", |(_, length)| length.trim().trim_end_matches(']'));
         let literal = length.starts_with(|first: char| first.is_ascii_digit());
         add("a fixed array with a literal length", literal);
         add("a constant as a length", !length.is_empty() && !literal && !spec.constants.is_empty());

@@ -68,7 +68,7 @@ impl ThreadPlan {
             let life = ((now + gap).min(last), (now + gap + length).min(last));
             now = life.1;
             let state = |depth, life, value: usize| ModelState {
-                at: container.to_owned(),
+                container: container.to_owned(),
                 ty: "Activity".to_owned(),
                 depth,
                 life,
@@ -90,7 +90,7 @@ impl ThreadPlan {
         for (place, &(from, value)) in samples.iter().enumerate() {
             let to = samples.get(place + 1).map_or(last, |next| next.0);
             trace.samples.push(ModelSample {
-                at: container.to_owned(),
+                container: container.to_owned(),
                 ty: "Load".to_owned(),
                 life: (from, to),
                 value,
@@ -98,7 +98,7 @@ impl ThreadPlan {
         }
         for &timestamp in self.events.iter().filter(|&&timestamp| timestamp >= first && timestamp < last) {
             trace.events.push(ModelEvent {
-                at: container.to_owned(),
+                container: container.to_owned(),
                 timestamp,
                 value: VALUES[timestamp as usize % 3].to_owned(),
             });
@@ -220,7 +220,7 @@ fn append_states(trace: &ModelTrace, place: &ModelContainer, events: &mut Vec<(G
         let time = GlobalNanos(state.life.1);
         (time, PajeEvent::PopState { time, container, ty: ACTIVITY })
     };
-    let mut states = trace.states.iter().filter(|state| state.at == place.name).peekable();
+    let mut states = trace.states.iter().filter(|state| state.container == place.name).peekable();
     while let Some(state) = states.next() {
         events.push(push(state));
         if let Some(inner) = states.next_if(|next| next.depth == 1) {
@@ -236,11 +236,11 @@ fn append_samples_and_events(
     events: &mut Vec<(GlobalNanos, PajeEvent<'_>)>,
 ) {
     let container = container_id(trace, &place.name);
-    for sample in trace.samples.iter().filter(|sample| sample.at == place.name) {
+    for sample in trace.samples.iter().filter(|sample| sample.container == place.name) {
         let (time, op, value) = (GlobalNanos(sample.life.0), VariableOp::Set, sample.value);
         events.push((time, PajeEvent::Variable { time, container, ty: LOAD, op, value }));
     }
-    for event in trace.events.iter().filter(|event| event.at == place.name) {
+    for event in trace.events.iter().filter(|event| event.container == place.name) {
         let (time, value) = (GlobalNanos(event.timestamp), value_id(MARK, &event.value));
         events.push((time, PajeEvent::NewEvent { time, container, ty: MARK, value, extra: &[], source: None }));
     }

@@ -204,7 +204,7 @@ impl TimelineSource for TableTrace {
                 }
                 let mut shares: Vec<_> = shares.into_iter().filter(|share| share.1 > 0).collect();
                 shares.sort_by_key(|share| -share.1);
-                cells.push(MixtureCell { shares: shares.into(), rest: 0 });
+                cells.push(MixtureCell { shares: shares.into(), unlisted_time: 0 });
             }
         }
         Ok(MixtureCells { columns, cells })

@@ -32,7 +32,7 @@ pub struct ModelContainer {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelState {
     /// Name of the container.
-    pub at: String,
+    pub container: String,
     /// Name of the type.
     pub ty: String,
     /// Number of states around it.
@@ -47,7 +47,7 @@ pub struct ModelState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelEvent {
     /// Name of the container.
-    pub at: String,
+    pub container: String,
     /// In nanoseconds.
     pub timestamp: i64,
     /// Name of the value.
@@ -69,7 +69,7 @@ pub struct ModelLink {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelSample {
     /// Name of the container.
-    pub at: String,
+    pub container: String,
     /// Name of the type.
     pub ty: String,
     /// Start and end.
@@ -132,9 +132,9 @@ impl ModelTrace {
     /// Keeps these containers, with the entities in and between them.
     pub fn retain_containers(&mut self, names: &BTreeSet<String>) {
         self.places.retain(|place| names.contains(&place.name));
-        self.states.retain(|state| names.contains(&state.at));
-        self.events.retain(|event| names.contains(&event.at));
-        self.samples.retain(|sample| names.contains(&sample.at));
+        self.states.retain(|state| names.contains(&state.container));
+        self.events.retain(|event| names.contains(&event.container));
+        self.samples.retain(|sample| names.contains(&sample.container));
         self.links.retain(|link| names.contains(&link.ends.0) && names.contains(&link.ends.1));
     }
 }
@@ -212,7 +212,8 @@ impl NamedQueries<'_> {
     ) -> Result<(), TestCaseError> {
         let (container, id) = (self.ids[at], self.types[ty].0);
         let depths = self.source.depths(container, id);
-        let mine: Vec<&ModelState> = trace.states.iter().filter(|state| state.at == at && state.ty == ty).collect();
+        let mine: Vec<&ModelState> =
+            trace.states.iter().filter(|state| state.container == at && state.ty == ty).collect();
         prop_assert!(mine.iter().all(|state| state.depth < depths), "{at} {ty} {depths}");
         for depth in 0..depths {
             let lane = StateLaneId { container, ty: id, depth };
@@ -270,7 +271,7 @@ impl NamedQueries<'_> {
             .source
             .events(self.ids[at], self.types[ty].0, time_range_of(range), usize::MAX)
             .expect("the container is there");
-        let mine = trace.events.iter().filter(|e| e.at == at && (range.0..range.1).contains(&e.timestamp));
+        let mine = trace.events.iter().filter(|e| e.container == at && (range.0..range.1).contains(&e.timestamp));
         let mut expected: Vec<_> = mine.map(|e| (e.timestamp, e.value.clone())).collect();
         let mut events: Vec<_> = listed.items.iter().map(|mark| (mark.time.0, self.value(mark.value))).collect();
         prop_assert!(events.is_sorted_by_key(|mark| mark.0));
@@ -288,7 +289,7 @@ impl NamedQueries<'_> {
             for (column, count) in (0_u32..).zip(&counts) {
                 let (from, to) = bounds(time_range_of(range).column(column, columns));
                 let mut expected: BTreeMap<String, u64> = BTreeMap::new();
-                for event in trace.events.iter().filter(|e| e.at == at && (from..to).contains(&e.timestamp)) {
+                for event in trace.events.iter().filter(|e| e.container == at && (from..to).contains(&e.timestamp)) {
                     *expected.entry(event.value.clone()).or_default() += 1;
                 }
                 prop_assert_eq!(count.total, expected.values().sum::<u64>());
@@ -365,7 +366,7 @@ impl NamedQueries<'_> {
         columns: u32,
     ) -> Result<(), TestCaseError> {
         let (container, id) = (self.ids[at], self.types[ty].0);
-        let mine: Vec<&ModelSample> = trace.samples.iter().filter(|s| s.at == at && s.ty == ty).collect();
+        let mine: Vec<&ModelSample> = trace.samples.iter().filter(|s| s.container == at && s.ty == ty).collect();
         let listed = self.source.samples(container, id, time_range_of(range), usize::MAX).expect("it is there");
         let found: Vec<_> = listed.items.iter().map(|s| (s.life.from.0, s.life.to.0, s.value)).collect();
         let expected: Vec<_> =

@@ -219,13 +219,13 @@ fn links_permissions_and_special_files_are_preserved() {
     for (format, expected) in [("paje", &expected), ("csv", &csv)] {
         let through = convert(dir.path(), &["run.tmt", "-o", "/dev/stdout", "--format", format]);
         assert!(through.stdout == *expected, "{format}: {}", stderr(&through));
-        let all = path("all");
-        fs::write(&all, "before\n").unwrap();
-        let file = fs::File::options().append(true).open(&all).unwrap();
+        let all_path = path("all");
+        fs::write(&all_path, "before\n").unwrap();
+        let file = fs::File::options().append(true).open(&all_path).unwrap();
         let mut command = tumit();
         command.args(["convert", "run.tmt", "-o", "/dev/stdout", "--format", format]).current_dir(dir.path());
         assert!(command.stdout(file).status().unwrap().success());
-        assert!(fs::read(&all).unwrap() == [b"before\n", &expected[..]].concat(), "{format}");
+        assert!(fs::read(&all_path).unwrap() == [b"before\n", &expected[..]].concat(), "{format}");
     }
     // The whole folder contains no unfinished file.
     assert!(

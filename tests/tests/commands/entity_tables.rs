@@ -165,10 +165,10 @@ fn paje_files_are_checked() {
     let good = corpus("two-nodes.paje");
     let stdout = succeed(tumit().arg("check").arg(&good));
     assert!(stdout.contains("two-nodes.paje: is correct: 85 lines, 6 containers, 8 states"), "{stdout}");
-    let mut wrong = fs::read_to_string(&good).unwrap();
-    wrong.push_str("5 1.5 S n7 w\n5 2 S t00 w\n5 1.75 S nobody w\n");
+    let mut wrong_text = fs::read_to_string(&good).unwrap();
+    wrong_text.push_str("5 1.5 S n7 w\n5 2 S t00 w\n5 1.75 S nobody w\n");
     let path = dir.path().join("wrong");
-    fs::write(&path, wrong).unwrap();
+    fs::write(&path, wrong_text).unwrap();
     let out = output(tumit().args(["check", "--json"]).arg(&path));
     assert_eq!(out.status.code(), Some(1));
     let rows: Vec<Value> = text(&out.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();

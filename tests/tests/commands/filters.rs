@@ -21,10 +21,10 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// The image after these filters, as SVG.
-fn draw_image(folder: &Path, filters: &[&str], more: &[&str]) -> String {
+fn draw_image(folder: &Path, filters: &[&str], options: &[&str]) -> String {
     let mut args = vec!["view", "-o", "a.svg"];
     args.extend(filters.iter().flat_map(|filter| ["--filter", filter]));
-    args.extend(more);
+    args.extend(options);
     let out = run(folder, &args);
     assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
     fs::read_to_string(folder.join("a.svg")).unwrap()
@@ -71,11 +71,11 @@ fn images_show_only_filtered_entities() {
 #[test]
 fn statistics_are_exact_and_follow_the_time_range_and_the_filters() {
     let dir = tempfile::tempdir().unwrap();
-    let all = rows(dir.path(), &[]);
+    let all_rows = rows(dir.path(), &[]);
     let find = |rows: &[Value], value: &str| {
         rows.iter().find(|row| row["value"] == value).unwrap_or_else(|| panic!("{value}: {rows:?}")).clone()
     };
-    let working = find(&all, "working");
+    let working = find(&all_rows, "working");
     assert_eq!(
         (&working["kind"], &working["type"], &working["count"]),
         (&"state".into(), &"Activity".into(), &4.into())
@@ -84,7 +84,7 @@ fn statistics_are_exact_and_follow_the_time_range_and_the_filters() {
         (&working["time"], &working["share"], &working["duration_max"]),
         (&2.0.into(), &0.5.into(), &0.5.into())
     );
-    let message = all.iter().find(|row| row["kind"] == "link").unwrap();
+    let message = all_rows.iter().find(|row| row["kind"] == "link").unwrap();
     assert_eq!((&message["count"], &message["duration_mean"]), (&1.into(), &0.1.into()));
     let part = rows(dir.path(), &["--interval", "0.4..0.6", "--filter", "only container Node 0"]);
     assert_eq!(find(&part, "working")["time"], 0.2);

@@ -482,9 +482,6 @@ fn written_runs_keep_their_shares_and_collective_operations() {
     let (_, out, _) = run(dir.path(), &["diagnose", "x.picl"]);
     assert!(out.contains("in `broadcast`: 1.000 s in 1 wait"), "{out}");
     // The names of the states are those of tasks, and the communicator is a subset with its nodes.
-    let written = fs::read_to_string(dir.path().join("x.picl")).unwrap();
-    assert!(
-        written.contains(" 9 MPI_Bcast\n") && written.contains("-202 -812 0.000000000 -1 -1 3 2 0 0 1\n"),
-        "{written}"
-    );
+    let text = fs::read_to_string(dir.path().join("x.picl")).unwrap();
+    assert!(text.contains(" 9 MPI_Bcast\n") && text.contains("-202 -812 0.000000000 -1 -1 3 2 0 0 1\n"), "{text}");
 }

@@ -252,8 +252,8 @@ fn negative_starts_and_invalid_numbers_are_read_as_by_pj_dump() {
     let path = folder.path().join("early.paje");
     let good = std::fs::read_to_string(corpus("two-nodes.paje")).unwrap();
     let first = "3 0.0 n0 N 0 \"Node 0\"\n";
-    let (head, rest) = good.split_once(first).unwrap();
-    let more = "%EventDef PajeDefineVariableType 80\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
+    let (head, tail) = good.split_once(first).unwrap();
+    let definition = "%EventDef PajeDefineVariableType 80\n% Alias string\n% Type string\n% Name string\n%EndEventDef\n\
          %EventDef PajeSetVariable 81\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
          %EventDef PajeAddVariable 82\n% Time date\n% Type string\n% Container string\n% Value double\n%EndEventDef\n\
          %EventDef PajePushState 83\n% Time date\n% Type string\n% Container string\n% Value string\n%EndEventDef\n\
@@ -262,7 +262,7 @@ fn negative_starts_and_invalid_numbers_are_read_as_by_pj_dump() {
     let early = "5 -3.5 S n w\n83 -3 S n b\n84 -3 S n\n83 -3 S n c\n84 -3 S n\n84 -3 S n\n83 -2 S n d\n83 -1 S n e\n84 -0.5 S n\n\
          81 -3 V n 1\n81 -1 V n 2\n81 0.1 V n 1e39\n82 0.2 V n -1e39\n81 0.3 V n -1e39\n81 0.4 V n 1\n\
          7 -3 L 0 n m e1\n8 -2 L 0 n m e1\n7 -0.5 L 0 n m e2\n8 0.1 L 0 n m e2\n";
-    std::fs::write(&path, [head, first, more, early, rest].concat()).unwrap();
+    std::fs::write(&path, [head, first, definition, early, tail].concat()).unwrap();
     let expected = pj_dump_rows(&path).unwrap();
     for row in [
         "State, N, Activity, -1.000000000, -0.500000000, 0.000000000, 1.000000000, e",

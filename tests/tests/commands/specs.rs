@@ -1,6 +1,10 @@
 //! The commands for specs as a user sees them: checks for editors, explanations, generated files,
 //! completion, manuals.
 
+mod combined_specs;
+mod doc;
+mod fmt;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;

@@ -60,7 +60,7 @@ fn a_run_grows_while_its_processes_record_and_is_final_when_they_have_ended() {
     let (mut first, mut input) = start(&run);
     writeln!(input, "10").unwrap();
     let now = wait(&current, |now| events(now) == 10);
-    assert_eq!(now.availability, TraceAvailability::Growing { open: 1, processes: 1 });
+    assert_eq!(now.availability, TraceAvailability::Growing { running_processes: 1, processes: 1 });
     assert!(now.availability.sentence().is_some_and(|text| text.contains("provisional")));
     writeln!(input, "5").unwrap();
     let more = wait(&current, |now| events(now) == 15);
@@ -69,13 +69,18 @@ fn a_run_grows_while_its_processes_record_and_is_final_when_they_have_ended() {
     // A second process of the run starts, then the first ends.
     let (mut second, mut third) = start(&run);
     writeln!(third, "7").unwrap();
-    wait(&current, |now| events(now) == 22 && now.availability == TraceAvailability::Growing { open: 2, processes: 2 });
+    wait(&current, |now| {
+        events(now) == 22 && now.availability == TraceAvailability::Growing { running_processes: 2, processes: 2 }
+    });
     drop(input);
     assert!(first.wait().unwrap().success());
-    wait(&current, |now| events(now) == 22 && now.availability == TraceAvailability::Growing { open: 1, processes: 2 });
+    wait(&current, |now| {
+        events(now) == 22 && now.availability == TraceAvailability::Growing { running_processes: 1, processes: 2 }
+    });
     drop(third);
     assert!(second.wait().unwrap().success());
-    let last = wait(&current, |now| now.availability == TraceAvailability::Growing { open: 0, processes: 2 });
+    let last =
+        wait(&current, |now| now.availability == TraceAvailability::Growing { running_processes: 0, processes: 2 });
     let read = tumit_viewer::open(&run, &OpenOptions::default()).unwrap().summary();
     assert_eq!(last.source.summary(), read, "as if it had not been followed");
     cancel.store(true, Ordering::Relaxed);

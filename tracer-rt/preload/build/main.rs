@@ -56,25 +56,17 @@ fn main() {
 }
 
 /// The tracing functions of a standard spec, with the recorder.
+///
+/// A call registers the spec, not a constructor. The library contains several recorders, and a run
+/// must not contain the specs of those that are not attached.
 fn tracing_functions(name: &str) -> String {
     let text = tumit::load::standard(name).expect("the language contains the spec");
     let (spec, diagnostics) = tumit::compile_text(name, text);
     let spec = spec.unwrap_or_else(|| panic!("mistakes in {name}\n{}", diagnostics.render(false)));
-    let files = CBackend.generate(&spec, &CodegenOptions::default()).expect("C can express the spec");
-    registered_by_call(&spec.name, &files.0.into_iter().next().expect("the C generator makes one file").text)
-}
-
-/// The generated functions without the constructor that registers the spec. Instead, the macro
-/// `TUMIT_REGISTER_TRACE` registers it, for the trace TRACE. The library contains several
-/// recorders, and a run must not contain the specs of those that are not attached.
-fn registered_by_call(trace: &str, text: &str) -> String {
-    let name = format!("tumit1_enter_{trace}_");
-    let constructor = format!("TUMIT1_ENTER static void {name}");
-    let (start, rest) = text.split_once(&constructor).expect("the header has a constructor");
-    let hash = rest.split('(').next().expect("a split has a first part");
-    let function = format!("{name}{hash}");
-    let rest = &rest[hash.len()..];
-    format!("{start}static void {function}{rest}\n#define TUMIT_REGISTER_{}() {function}()\n", trace.to_uppercase())
+    let mut options = CodegenOptions::default();
+    options.register_by_call = true;
+    let files = CBackend.generate(&spec, &options).expect("C can express the spec");
+    files.0.into_iter().next().expect("the C generator makes one file").text
 }
 
 fn architecture() -> String {

@@ -53,7 +53,7 @@ pub fn compile(spec: impl AsRef<Path>) {
 #[derive(Clone, Debug)]
 pub struct BuildScript {
     spec: PathBuf,
-    off: Vec<String>,
+    removed_levels: Vec<String>,
     module: Option<String>,
     out_dir: Option<PathBuf>,
     file_name: Option<String>,
@@ -98,13 +98,19 @@ pub enum BuildError {
 impl BuildScript {
     /// Options for the spec at this path, which is relative to the folder of the package.
     pub fn new(spec: impl AsRef<Path>) -> Self {
-        Self { spec: spec.as_ref().to_owned(), off: Vec::new(), module: None, out_dir: None, file_name: None }
+        Self {
+            spec: spec.as_ref().to_owned(),
+            removed_levels: Vec::new(),
+            module: None,
+            out_dir: None,
+            file_name: None,
+        }
     }
 
     /// Removes levels: their functions do nothing.
     #[must_use]
     pub fn off<S: Into<String>>(mut self, levels: impl IntoIterator<Item = S>) -> Self {
-        self.off.extend(levels.into_iter().map(Into::into));
+        self.removed_levels.extend(levels.into_iter().map(Into::into));
         self
     }
 
@@ -162,9 +168,9 @@ impl BuildScript {
         };
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
         let mut files = BuildFiles { package };
-        let (compiled, diagnostics) = tumit::compile(&spec, &mut files);
+        let (compiled_spec, diagnostics) = tumit::compile(&spec, &mut files);
         let report = diagnostics.render(false);
-        let Some(compiled) = compiled else { return Err(BuildError::Spec { spec, report }) };
+        let Some(compiled) = compiled_spec else { return Err(BuildError::Spec { spec, report }) };
         if !diagnostics.is_empty() {
             for line in report.lines() {
                 print_instruction(&format!("cargo::warning={line}"));
@@ -185,7 +191,7 @@ impl BuildScript {
 
     fn text(&self, spec: &Spec) -> Result<String, tumit::codegen::UnsupportedFeature> {
         let mut options = CodegenOptions::default();
-        options.off.clone_from(&self.off);
+        options.removed_levels.clone_from(&self.removed_levels);
         options.module.clone_from(&self.module);
         let mut text = String::new();
         // Comments instead of documentation, because the text can be in the middle of a module.

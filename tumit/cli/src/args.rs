@@ -2,8 +2,8 @@
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::byte_sizes::ByteSize;
 use crate::cmd;
+use crate::option_values::byte_sizes::ByteSize;
 use crate::trace_input::DEFAULT_LIMIT;
 
 /// Makes the behaviour of parallel programs visible: describes, records, converts and shows events.

@@ -187,16 +187,16 @@ mod tests {
         for width in [60, 80, 100, 140] {
             let mut command = fit_help(crate::args::Args::command(), width);
             command.build();
-            for below in command.get_subcommands_mut() {
-                let name = below.get_name().to_owned();
-                for text in [below.render_help().to_string(), below.render_long_help().to_string()] {
+            for subcommand in command.get_subcommands_mut() {
+                let name = subcommand.get_name().to_owned();
+                for text in [subcommand.render_help().to_string(), subcommand.render_long_help().to_string()] {
                     for line in text.lines().filter(|line| line.width() > width) {
                         // Exceptions: the usage, and a word that is longer than the line.
                         let is_word = line.split_whitespace().count() == 1;
                         assert!(is_word || line.starts_with("Usage:"), "tumit {name}, {width} columns: {line}");
                     }
                 }
-                let after = below.get_after_help().map(ToString::to_string).unwrap_or_default();
+                let after = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
                 let lines: Vec<&str> = after.lines().collect();
                 for pair in lines.windows(2) {
                     let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');

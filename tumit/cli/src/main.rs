@@ -1,10 +1,9 @@
 //! The `tumit` command: a thin file per subcommand, all real work in the libraries.
 
 mod args;
-mod byte_sizes;
-mod category_option;
 mod cmd;
 mod help;
+mod option_values;
 mod output_file;
 mod output_path;
 mod printed_diagnostics;
@@ -16,8 +15,6 @@ mod spec_files;
 mod stored_categories;
 mod term;
 mod text_table;
-mod time_range_option;
-mod time_unit;
 mod trace_input;
 mod view_filters;
 

@@ -26,8 +26,8 @@ pub(crate) struct OutputFile {
     temporary: Option<PathBuf>,
     target: PathBuf,
     /// Permissions of the replaced file.
-    there: Option<fs::Permissions>,
-    finished: bool,
+    permissions: Option<fs::Permissions>,
+    is_finished: bool,
 }
 
 impl OutputFile {
@@ -39,7 +39,13 @@ impl OutputFile {
         let path = match output_path::follow(target)? {
             OutputPath::File(path) => path,
             OutputPath::Stream(file) => {
-                return Ok(Self { file, temporary: None, target: target.to_path_buf(), there: None, finished: false });
+                return Ok(Self {
+                    file,
+                    temporary: None,
+                    target: target.to_path_buf(),
+                    permissions: None,
+                    is_finished: false,
+                });
             }
         };
         let target = path.as_path();
@@ -50,8 +56,8 @@ impl OutputFile {
         let created = output_permissions::create_temporary(target);
         let (file, temporary) = created.with_context(|| format!("cannot create `{}`", target.display()))?;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
-        let there = fs::metadata(target).map(|there| there.permissions()).ok();
-        Ok(Self { file, temporary: Some(temporary), target: target.to_path_buf(), there, finished: false })
+        let permissions = fs::metadata(target).map(|there| there.permissions()).ok();
+        Ok(Self { file, temporary: Some(temporary), target: target.to_path_buf(), permissions, is_finished: false })
     }
 
     /// The file, for operations other than writes. `None` if the target is no regular file.
@@ -61,7 +67,7 @@ impl OutputFile {
 
     /// Sets the permissions of the finished file.
     pub(crate) fn set_permissions(&mut self, permissions: fs::Permissions) {
-        self.there = Some(permissions);
+        self.permissions = Some(permissions);
     }
 
     /// Renames the file to its final name.
@@ -70,12 +76,12 @@ impl OutputFile {
         if let Some(temporary) = &self.temporary {
             // Before the file is complete, only its owner can read it.
             self.file
-                .set_permissions(output_permissions::permissions_of_file(self.there.as_ref()))
+                .set_permissions(output_permissions::permissions_of_file(self.permissions.as_ref()))
                 .with_context(|| format!("cannot set the permissions of `{}`", self.target.display()))?;
             fs::rename(temporary, &self.target)
                 .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;
         }
-        self.finished = true;
+        self.is_finished = true;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
@@ -87,7 +93,7 @@ impl OutputFile {
 pub(crate) struct OutputFolder {
     temporary: PathBuf,
     target: PathBuf,
-    finished: bool,
+    is_finished: bool,
 }
 
 impl OutputFolder {
@@ -106,7 +112,7 @@ impl OutputFolder {
         let created = output_permissions::create_temporary_folder(target);
         let temporary = created.with_context(|| format!("cannot create `{}`", target.display()))?;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
-        Ok(Self { temporary, target: target.to_path_buf(), finished: false })
+        Ok(Self { temporary, target: target.to_path_buf(), is_finished: false })
     }
 
     /// The path of the unfinished folder.
@@ -121,7 +127,7 @@ impl OutputFolder {
         // The rename replaces an empty folder.
         fs::rename(&self.temporary, &self.target)
             .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;
-        self.finished = true;
+        self.is_finished = true;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
@@ -129,7 +135,7 @@ impl OutputFolder {
 
 impl Drop for OutputFolder {
     fn drop(&mut self) {
-        if !self.finished {
+        if !self.is_finished {
             let _ = fs::remove_dir_all(&self.temporary);
         }
     }
@@ -149,7 +155,7 @@ pub(crate) fn write_if_changed(path: &Path, text: &str) -> anyhow::Result<bool> 
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if let Some(temporary) = self.temporary.as_ref().filter(|_| !self.finished) {
+        if let Some(temporary) = self.temporary.as_ref().filter(|_| !self.is_finished) {
             let _ = fs::remove_file(temporary);
         }
     }

@@ -9,8 +9,8 @@ use tumit_converter::run::StreamInRun;
 use tumit_converter::tools::dump::RecordSelection;
 use tumit_paje::time_range::OpenTimeRange;
 
+use crate::option_values::time_range_option::{self, time_range};
 use crate::text_table;
-use crate::time_range_option::{self, time_range};
 
 /// The filters. A record passes if it matches one value of each given filter.
 #[derive(Debug, Default, clap::Args)]

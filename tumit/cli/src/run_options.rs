@@ -8,9 +8,9 @@ use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError, first_finding};
 
-use crate::byte_sizes::ByteSize;
+use crate::option_values::byte_sizes::ByteSize;
+use crate::option_values::time_unit::TimeUnitChoice;
 use crate::progress::ProgressDisplay;
-use crate::time_unit::TimeUnitChoice;
 use crate::trace_input::{TraceInput, was_cut_short};
 use crate::{spec_files, term};
 

@@ -41,7 +41,7 @@ pub(crate) fn print_diagnostics(diagnostics: &Diagnostics) {
 ///
 /// # Errors
 /// When the root file itself cannot be read.
-pub(crate) fn compile_quietly(path: &str, older: Option<&Spec>) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
+pub(crate) fn compile_quietly(path: &str, older_spec: Option<&Spec>) -> anyhow::Result<(Option<Spec>, Diagnostics)> {
     let (name, text) = if path.starts_with("/proc/self/fd/") {
         // A copy of standard input, made to inspect its first bytes.
         (STANDARD_INPUT_NAME, read(path).context("cannot read standard input")?)
@@ -53,7 +53,7 @@ pub(crate) fn compile_quietly(path: &str, older: Option<&Spec>) -> anyhow::Resul
         (path, read(path).with_context(|| format!("cannot read `{path}`"))?)
     };
     let mut files = SpecFileLoader { root: name, text };
-    Ok(match older {
+    Ok(match older_spec {
         Some(older) => tumit::compile_since(name, &mut files, older),
         None => tumit::compile(name, &mut files),
     })

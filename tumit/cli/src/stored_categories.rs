@@ -5,7 +5,7 @@ use tumit_viewer::query::TimelineSource;
 
 use crate::term;
 
-/// The use of the categories that were chosen on the page.
+/// Whether a command uses the categories that the user chose on the page.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct StoredCategories {
     /// Leaves out the categories that were chosen on the page for traces with the same types;
@@ -17,7 +17,7 @@ pub(crate) struct StoredCategories {
 impl StoredCategories {
     /// The rules of the page, and then those of the command. Reports that rules of the page apply.
     /// `source` is the trace without filters.
-    pub(crate) fn before(self, source: &dyn TimelineSource, given: &[CategoryRule]) -> Vec<CategoryRule> {
+    pub(crate) fn rules_before(self, source: &dyn TimelineSource, given: &[CategoryRule]) -> Vec<CategoryRule> {
         if self.ignore_page_categories {
             return given.to_vec();
         }

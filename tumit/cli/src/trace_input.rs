@@ -17,7 +17,7 @@ use tumit_paje::read::{names_parts, not_paje, note_copy};
 use tumit_picl::TraceFormat;
 use tumit_viewer::{IndexChoice, OpenOptions};
 
-use crate::byte_sizes::ByteSize;
+use crate::option_values::byte_sizes::ByteSize;
 use crate::spec_files::is_paje;
 use crate::term;
 
@@ -125,10 +125,10 @@ impl TraceInput {
             let path = if is_input { PathBuf::from("/dev/stdin") } else { original.to_owned() };
             return Ok(Self { path, name, spool: None });
         }
-        let whole = io::Cursor::new(first).chain(input);
+        let stream = io::Cursor::new(first).chain(input);
         let whole: Box<dyn Read + Send> = match compression {
-            None => Box::new(whole),
-            Some(compression) => Box::new(compression.reader(BufReader::with_capacity(1 << 16, whole))),
+            None => Box::new(stream),
+            Some(compression) => Box::new(compression.reader(BufReader::with_capacity(1 << 16, stream))),
         };
         let is_split = || is_plain && compression.is_some_and(|compression| is_root_of_parts(original, compression));
         let spool = if kind == InputKind::Growing && !is_split() {

@@ -43,14 +43,17 @@ pub(super) fn lower_action(
         ActionKind::Destroy(container) => {
             instance(scope, container, diagnostics).map(|container| ActionVerb::Destroy { container })
         }
-        ActionKind::Assign { verb, ty, value, on } => assign(scope, action, (*verb, ty, value, on), diagnostics),
-        ActionKind::Pop { ty, value, on } => state(scope, "pop", action, (ty, on), diagnostics).map(|(id, on)| {
-            let value = value.as_ref().map(|value| value_of(scope, id, value, diagnostics));
-            ActionVerb::PopState { ty: id, value, on }
-        }),
-        ActionKind::Reset { ty, on } => {
-            state(scope, "reset", action, (ty, on), diagnostics).map(|(ty, on)| ActionVerb::ResetState { ty, on })
+        ActionKind::Assign { verb, ty, value, instance } => {
+            assign(scope, action, (*verb, ty, value, instance), diagnostics)
         }
+        ActionKind::Pop { ty, value, instance: on } => {
+            state(scope, "pop", action, (ty, on), diagnostics).map(|(id, on)| {
+                let value = value.as_ref().map(|value| value_of(scope, id, value, diagnostics));
+                ActionVerb::PopState { ty: id, value, instance: on }
+            })
+        }
+        ActionKind::Reset { ty, instance: on } => state(scope, "reset", action, (ty, on), diagnostics)
+            .map(|(ty, on)| ActionVerb::ResetState { ty, instance: on }),
         ActionKind::Start { ty, value, key, instance: at } => link::lower(
             scope,
             link::WrittenEndpoint { is_start: true, action, ty, value: value.as_ref(), key, instance: at },
@@ -71,9 +74,10 @@ pub(super) fn lower_action(
     };
     // Clauses are checked even when the verb has an error.
     let understood = verb.is_some();
-    usage.incomplete |= !understood;
+    usage.has_error |= !understood;
     let verb = verb.unwrap_or(ActionVerb::Ignore);
-    let mut lowered = Action { verb, at: None, when: None, with: Vec::new(), related: Vec::new(), collective: None };
+    let mut lowered =
+        Action { verb, timestamp: None, condition: None, with: Vec::new(), related: Vec::new(), collective: None };
     clauses(scope, action, &mut lowered, usage, diagnostics);
     collective::check_fields(action, &lowered, diagnostics);
     understood.then_some(lowered)
@@ -108,7 +112,7 @@ fn assign(
         wrong_verb(model, verb_name(verb), action.verb, (ty, id), diagnostics);
         return None;
     }
-    let on = held_by(model, (ty, id), (on_instance?, on.span), diagnostics)?;
+    let instance = held_by(model, (ty, id), (on_instance?, on.span), diagnostics)?;
     if *kind == EntityTypeKind::Variable {
         let (lowered, value_type) = scope.expr(value, diagnostics);
         if !value_type.is_number() {
@@ -122,13 +126,13 @@ fn assign(
             AssignVerb::Subtract => VariableChange::Subtract,
             _ => VariableChange::Set,
         };
-        return Some(ActionVerb::Variable { op, ty: id, value: lowered, on });
+        return Some(ActionVerb::Variable { op, ty: id, value: lowered, instance });
     }
     let value = value_of(scope, id, value, diagnostics);
     Some(match verb {
-        AssignVerb::Mark => ActionVerb::Mark { ty: id, value, on },
-        AssignVerb::Push => ActionVerb::PushState { ty: id, value, on },
-        _ => ActionVerb::SetState { ty: id, value, on },
+        AssignVerb::Mark => ActionVerb::Mark { ty: id, value, instance },
+        AssignVerb::Push => ActionVerb::PushState { ty: id, value, instance },
+        _ => ActionVerb::SetState { ty: id, value, instance },
     })
 }
 
@@ -202,10 +206,10 @@ fn clauses(
                 lowered.collective = collective::lower(scope, action, written, &lowered.verb, usage, diagnostics);
             }
             ClauseKind::At(expr) => {
-                lowered.at = Some(scope.expect(expr, ValueType::Date, "the expression after `at`", diagnostics));
+                lowered.timestamp = Some(scope.expect(expr, ValueType::Date, "the expression after `at`", diagnostics));
             }
             ClauseKind::When(expr) => {
-                lowered.when = Some(condition(scope, expr, diagnostics));
+                lowered.condition = Some(condition(scope, expr, diagnostics));
             }
             ClauseKind::With(fields) => {
                 check_fields_used(action, lowered, clause.span, diagnostics);

@@ -18,12 +18,12 @@ pub(super) fn lower(
 ) -> EndRules {
     let mut lower_one = |ending: EndKind| {
         let of_ending = || rules.iter().filter(move |rule| ending_of(rule, model) == Some(ending));
-        let mut plain_rules = of_ending().filter(|rule| !rule.also);
+        let mut plain_rules = of_ending().filter(|rule| !rule.is_additional);
         let first = plain_rules.next();
         if let (Some(first), Some(second)) = (first, plain_rules.next()) {
             diagnostics.push(second_rule(second, first));
         }
-        let chosen = first.into_iter().chain(of_ending().filter(|rule| rule.also));
+        let chosen = first.into_iter().chain(of_ending().filter(|rule| rule.is_additional));
         chosen.flat_map(|rule| actions(rule, model, usage, diagnostics)).collect()
     };
     EndRules { thread: lower_one(EndKind::Thread), process: lower_one(EndKind::Process) }
@@ -35,7 +35,7 @@ fn actions(rule: &Rule, model: &SpecModel, usage: &mut RuleUsage, diagnostics: &
     for action in &rule.actions {
         match impossible_action(action) {
             Some(diagnostic) => {
-                usage.incomplete = true;
+                usage.has_error = true;
                 diagnostics.push(diagnostic);
             }
             None => lowered.extend(lower_action(&scope, action, usage, diagnostics)),

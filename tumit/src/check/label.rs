@@ -18,7 +18,7 @@ pub(super) fn check(model: &SpecModel, usage: &RuleUsage, diagnostics: &mut Diag
         for (name, span) in holes {
             let is_known = keys.contains(&name.as_str()) || is_stream && SpecModel::is_stream_fact(name);
             if !is_known {
-                check_hole(model, (&creates[index], usage.incomplete), (id, name, *span), &keys, diagnostics);
+                check_hole(model, (&creates[index], usage.has_error), (id, name, *span), &keys, diagnostics);
             }
         }
     }
@@ -44,12 +44,12 @@ fn check_hole(
         return;
     }
     let fields = creates.iter().flat_map(|create| create.fields.iter().map(String::as_str));
-    let near = did_you_mean(name, keys.iter().copied().chain(fields));
+    let suggestion = did_you_mean(name, keys.iter().copied().chain(fields));
     // The `create` may be in a rule with an error.
-    if incomplete && near.is_none() {
+    if incomplete && suggestion.is_none() {
         return;
     }
-    let help = near.unwrap_or_else(|| format!("write `create {container}… with {{ {name} = … }}`"));
+    let help = suggestion.unwrap_or_else(|| format!("write `create {container}… with {{ {name} = … }}`"));
     diagnostics.push(
         Diagnostic::error(Code::UnknownHole, format!("`{name}` in the label of `{container}` is unknown"))
             .with_location(span, "neither a key nor a field of a `create`")

@@ -64,7 +64,7 @@ pub(super) fn lower<'a>(
 }
 
 fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -> Option<TemplateLine> {
-    let ActionKind::Template { once, text, arguments, span } = &action.kind else {
+    let ActionKind::Template { is_unique, text, arguments, span } = &action.kind else {
         diagnostics.push(
             Diagnostic::error(Code::TemplateOutside, "an output contains template lines, not actions")
                 .with_location(action.verb, "an action")
@@ -102,11 +102,11 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
         diagnostics.push(diagnostic.help("each `@` is replaced by the next parameter; `@@` gives an `@`"));
         return None;
     }
-    let when = action.clauses.iter().find_map(|clause| match &clause.kind {
+    let condition = action.clauses.iter().find_map(|clause| match &clause.kind {
         ClauseKind::When(expr) => Some(condition(scope, expr, diagnostics)),
         _ => None,
     });
-    Some(TemplateLine { once: *once, when, text: pieces, arguments: lowered, timestamp })
+    Some(TemplateLine { is_unique: *is_unique, condition, text: pieces, arguments: lowered, timestamp })
 }
 
 /// The pieces of text between the `@` signs, with each `@@` replaced by `@`.

@@ -139,11 +139,11 @@ impl<'a> PajeOutput<'a> {
         let templates = output.lines.iter().filter_map(|(span, line)| Some((*span, words(&text_of(line))?)));
         lines.extend(templates);
         let mut text = Self { output, definitions, lines, names: BTreeSet::new(), patterns: BTreeSet::new() };
-        let created = text.lines.iter().flat_map(|(_, line)| {
+        let containers = text.lines.iter().flat_map(|(_, line)| {
             let created = text.definition(line).map(|definition| definition.created_names(line)).unwrap_or_default();
             created.into_iter().map(|(thing, name)| (thing, name.to_owned()))
         });
-        let all = created.chain(names_of_rules(spec)).collect::<Vec<_>>();
+        let all = containers.chain(names_of_rules(spec)).collect::<Vec<_>>();
         (text.patterns, text.names) = all.into_iter().partition(|(_, name)| name.contains(HOLE));
         text
     }
@@ -159,7 +159,7 @@ impl<'a> PajeOutput<'a> {
     }
 
     fn check(&self, diagnostics: &mut Diagnostics) {
-        let mut reported = BTreeSet::new();
+        let mut reported_names = BTreeSet::new();
         // A line with a computed event can create anything.
         if self.lines.iter().any(|(_, line)| line.first().is_some_and(|id| id.contains(HOLE))) {
             return;
@@ -170,7 +170,7 @@ impl<'a> PajeOutput<'a> {
                 if name.contains(HOLE)
                     || ROOTS.contains(&name)
                     || self.exists(thing, name)
-                    || !reported.insert((*span, thing, name))
+                    || !reported_names.insert((*span, thing, name))
                 {
                     continue;
                 }

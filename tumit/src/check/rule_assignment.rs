@@ -20,13 +20,13 @@ struct RuleChoice {
     event: Option<usize>,
     level: Option<usize>,
     default: Option<usize>,
-    also: Vec<usize>,
+    also_rules: Vec<usize>,
 }
 
 impl RuleChoice {
     /// The rules that apply to the record, in the order in which they act.
     fn rules(&self) -> impl Iterator<Item = usize> + '_ {
-        self.event.or(self.level).or(self.default).into_iter().chain(self.also.iter().copied())
+        self.event.or(self.level).or(self.default).into_iter().chain(self.also_rules.iter().copied())
     }
 }
 
@@ -78,17 +78,17 @@ pub(super) fn lower_each<T>(
     diagnostics: &mut Diagnostics,
     mut lower: impl FnMut(&Rule, RecordId, &mut Diagnostics) -> Vec<T>,
 ) -> Vec<Vec<T>> {
-    let mut failed = vec![false; rules.len()];
+    let mut has_failed = vec![false; rules.len()];
     let mut lowered = Vec::with_capacity(per_record.len());
     for (record, chosen) in per_record.iter().enumerate() {
         let mut actions = Vec::new();
         for rule in chosen {
-            if failed[*rule] {
+            if has_failed[*rule] {
                 continue;
             }
             let before = diagnostics.error_count();
             actions.extend(lower(rules[*rule], RecordId(index(record)), diagnostics));
-            failed[*rule] = diagnostics.error_count() > before;
+            has_failed[*rule] = diagnostics.error_count() > before;
         }
         lowered.push(actions);
     }
@@ -103,7 +103,7 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
     for record in (0..choices.len()).filter(|record| is_event(*record)) {
         of_level[model.spec.records[record].level.index()].push(record);
     }
-    let mut added = 0;
+    let mut added_count = 0;
     let of_records = rules.iter().enumerate().filter(|(_, rule)| ending_of(rule, model).is_none());
     for (number, rule) in of_records {
         // The records of the rule, and the field of their [`RuleChoice`] that it takes.
@@ -127,17 +127,17 @@ pub(super) fn assign(rules: &[&Rule], model: &SpecModel, diagnostics: &mut Diagn
         if records.is_empty() {
             empty(rule, diagnostics);
         }
-        if rule.also {
-            added += records.len();
+        if rule.is_additional {
+            added_count += records.len();
         }
-        if added > MAX_ADDED {
+        if added_count > MAX_ADDED {
             diagnostics.push(too_many(rule));
             break;
         }
         for record in records {
             let choice = &mut choices[record];
-            if rule.also {
-                choice.also.push(number);
+            if rule.is_additional {
+                choice.also_rules.push(number);
             } else if let Some(first) = *slot(choice) {
                 diagnostics.push(second_rule(rule, rules[first]));
                 break;
@@ -198,8 +198,8 @@ fn report_shadowed_rules(choices: &[RuleChoice], rules: &[&Rule], diagnostics: &
 /// Reports `ignore` together with other actions.
 fn lonely_ignore(rule: &Rule, diagnostics: &mut Diagnostics) {
     let ignore = rule.actions.iter().find(|action| matches!(action.kind, ActionKind::Ignore));
-    if let Some(ignore) = ignore.filter(|_| rule.actions.len() > 1 || rule.also) {
-        let label = if rule.also { "`also` adds to another rule" } else { "not alone" };
+    if let Some(ignore) = ignore.filter(|_| rule.actions.len() > 1 || rule.is_additional) {
+        let label = if rule.is_additional { "`also` adds to another rule" } else { "not alone" };
         diagnostics.push(
             Diagnostic::error(Code::IgnoreAlone, "`ignore` must be the only action of its rule")
                 .with_location(ignore.verb, label)
@@ -261,8 +261,8 @@ fn half_spans(choices: &[RuleChoice], rules: &[&Rule], model: &SpecModel, diagno
     for span in &model.spec.spans {
         let rule_of = |record: RecordId| choices[record.index()].event.map(|rule| rules[rule]);
         let (rule, with, without) = match (rule_of(span.begin), rule_of(span.end)) {
-            (Some(rule), None) if choices[span.end.index()].also.is_empty() => (rule, "begin", "end"),
-            (None, Some(rule)) if choices[span.begin.index()].also.is_empty() => (rule, "end", "begin"),
+            (Some(rule), None) if choices[span.end.index()].also_rules.is_empty() => (rule, "begin", "end"),
+            (None, Some(rule)) if choices[span.begin.index()].also_rules.is_empty() => (rule, "end", "begin"),
             _ => continue,
         };
         if !pushes_or_pops(rule) {

@@ -36,12 +36,12 @@ pub(super) fn check(
 
 /// The state types to which rules give values that records determine.
 fn computed_types(actions: &[&Action]) -> BTreeSet<EntityTypeId> {
-    let computed = actions.iter().filter_map(|action| match &action.verb {
+    let computed_types = actions.iter().filter_map(|action| match &action.verb {
         ActionVerb::SetState { ty, value: ValueExpr::Computed(_), .. }
         | ActionVerb::PushState { ty, value: ValueExpr::Computed(_), .. } => Some(*ty),
         _ => None,
     });
-    computed.collect()
+    computed_types.collect()
 }
 
 /// The names of all values to which a statement can apply. `None` if records determine some of
@@ -49,21 +49,21 @@ fn computed_types(actions: &[&Action]) -> BTreeSet<EntityTypeId> {
 fn possible_names<'s>(
     model: &'s SpecModel,
     rules: &[Vec<Action>],
-    computed: &BTreeSet<EntityTypeId>,
+    computed_types: &BTreeSet<EntityTypeId>,
     statement: &CategoryStatement,
 ) -> Option<BTreeSet<&'s str>> {
     let spec = &model.spec;
     let mut names = BTreeSet::new();
     for (entity, id) in spec.entities.iter().zip(0..) {
         if spec.concerns(statement, entity) {
-            if computed.contains(&EntityTypeId(id)) {
+            if computed_types.contains(&EntityTypeId(id)) {
                 return None;
             }
             names.extend(entity.values.iter().flat_map(|value| [value.name.as_str(), value.label.as_str()]));
         }
     }
     // Spans without rules are values of the state type `Span`.
-    if statement.of.as_ref().is_none_or(|of| ["span", "Span"].iter().any(|name| pattern_fits(of, name))) {
+    if statement.type_pattern.as_ref().is_none_or(|of| ["span", "Span"].iter().any(|name| pattern_fits(of, name))) {
         let has_no_rule = |record: usize| rules.get(record).is_none_or(Vec::is_empty);
         let default_spans =
             spec.spans.iter().filter(|span| has_no_rule(span.begin.index()) && has_no_rule(span.end.index()));

@@ -22,7 +22,7 @@ pub(super) fn check(
     diagnostics: &mut Diagnostics,
 ) {
     let Some(root) = files.last() else { return };
-    if usage.incomplete {
+    if usage.has_error {
         return;
     }
     let names = names_used(files);
@@ -102,12 +102,14 @@ fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
     let mut all = |exprs: &[ast::Expr]| exprs.iter().for_each(|expr| names_in(expr, names));
     for action in &rule.actions {
         match &action.kind {
-            ActionKind::Create(on) | ActionKind::Destroy(on) | ActionKind::Reset { on, .. } => all(&on.keys),
-            ActionKind::Assign { value, on, .. } => {
+            ActionKind::Create(instance) | ActionKind::Destroy(instance) | ActionKind::Reset { instance, .. } => {
+                all(&instance.keys)
+            }
+            ActionKind::Assign { value, instance: on, .. } => {
                 all(std::slice::from_ref(value));
                 all(&on.keys);
             }
-            ActionKind::Pop { value, on, .. } => {
+            ActionKind::Pop { value, instance: on, .. } => {
                 all(value.as_slice());
                 all(&on.keys);
             }
@@ -151,12 +153,12 @@ fn names_in_field(name: &str, all: &mut impl FnMut(&[ast::Expr])) {
 /// The use of one type by rules.
 #[derive(Clone, Debug, Default)]
 struct TypeUsage {
-    used: bool,
+    is_used: bool,
     set: bool,
     pushed: bool,
     /// Whether a rule pops, resets or sets it.
     has_end: bool,
-    computed: bool,
+    is_computed: bool,
     values: BTreeSet<u32>,
     popped: BTreeSet<u32>,
 }
@@ -165,7 +167,7 @@ impl TypeUsage {
     fn value(&mut self, value: &ValueExpr) {
         match value {
             ValueExpr::Declared(id) => drop(self.values.insert(id.0)),
-            ValueExpr::Computed(_) => self.computed = true,
+            ValueExpr::Computed(_) => self.is_computed = true,
         }
     }
 }
@@ -181,7 +183,7 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
             continue;
         }
         let name = &entity.name;
-        if !uses.used {
+        if !uses.is_used {
             diagnostics.push(
                 Diagnostic::warning(Code::UnusedType, format!("no rule creates anything of type `{name}`"))
                     .with_location(span, "nothing of this type is shown")
@@ -199,7 +201,7 @@ fn entities(root: FileId, model: &SpecModel, actions: &[&Action], diagnostics: &
         if entity.kind == EntityTypeKind::State {
             states(EntityTypeId(crate::draft::index(index)), uses, model, diagnostics);
         }
-        if uses.computed || matches!(entity.kind, EntityTypeKind::Variable) {
+        if uses.is_computed || matches!(entity.kind, EntityTypeKind::Variable) {
             continue;
         }
         for (value, declared) in entity.values.iter().enumerate() {
@@ -233,7 +235,7 @@ fn states(id: EntityTypeId, uses: &TypeUsage, model: &SpecModel, diagnostics: &m
             Diagnostic::warning(Code::NeverBegun, format!("states of `{name}` end but never begin"))
                 .with_location(span, "no rule sets or pushes one"),
         );
-    } else if !uses.computed {
+    } else if !uses.is_computed {
         for value in uses.popped.difference(&uses.values) {
             let declared = &entity.values[*value as usize].name;
             let place = model.value_spans[id.index()].get(*value as usize).copied().unwrap_or(span);
@@ -280,7 +282,7 @@ fn count(verb: &ActionVerb, uses: &mut [TypeUsage]) {
         ActionVerb::Create { .. } | ActionVerb::Destroy { .. } | ActionVerb::Ignore => return,
     };
     let uses = &mut uses[ty.index()];
-    uses.used = true;
+    uses.is_used = true;
     value.into_iter().for_each(|value| uses.value(value));
 }
 

@@ -16,10 +16,14 @@ pub trait Backend {
 #[non_exhaustive]
 pub struct CodegenOptions {
     /// Levels that are removed at compile time.
-    pub off: Vec<String>,
+    pub removed_levels: Vec<String>,
     /// Rust: the module that contains the modules of the levels. Without it, they are at the
     /// position of the macro or of the generated code.
     pub module: Option<String>,
+    /// C: the header has no constructor that registers the spec before `main`. The program calls
+    /// the macro `TUMIT_REGISTER_TRACE()`, for the trace TRACE, before its first event. A library
+    /// with several specs thus registers only those that a run needs.
+    pub register_by_call: bool,
 }
 
 /// Generated files, in a fixed order.

@@ -104,14 +104,16 @@ pub fn head(spec: &Spec) -> Vec<String> {
 /// `unsafe`.
 ///
 /// # Errors
-/// When two names of the spec become the same in Rust, or a level in `options.off` does not exist.
+/// When two names of the spec become the same in Rust, or a level in `options.removed_levels` does not exist.
 pub fn tokens(
     spec: &Spec,
     options: &CodegenOptions,
     surroundings: &CodeContext<'_>,
 ) -> Result<TokenStream, UnsupportedFeature> {
     name_check::check(spec)?;
-    if let Some(unknown) = options.off.iter().find(|off| !spec.levels.iter().any(|level| level.name == **off)) {
+    if let Some(unknown) =
+        options.removed_levels.iter().find(|off| !spec.levels.iter().any(|level| level.name == **off))
+    {
         return Err(no_level(spec, unknown));
     }
     let watched = surroundings.watched.iter().map(|path| {
@@ -224,7 +226,7 @@ fn level(
     }
     let (doc, lints) = (names::doc(&doc), lints());
     let visibility = &surroundings.visibility;
-    let shape = LevelShape { spec, compiled: !options.off.contains(&level.name), visibility };
+    let shape = LevelShape { spec, is_compiled: !options.removed_levels.contains(&level.name), visibility };
     let mut functions = Vec::new();
     for (position, record) in spec.records.iter().enumerate().filter(|(_, record)| record.level == id) {
         match record.layout.kind {
@@ -233,12 +235,12 @@ fn level(
             RecordKind::End => {}
         }
     }
-    let switch = shape.compiled.then(|| {
+    let switch = shape.is_compiled.then(|| {
         let (statics, switch) = (provider_module(spec), switch(index));
         quote!(use super::#statics::#switch as LEVEL;)
     });
     let imports = (!functions.is_empty()).then(|| quote!(#switch use ::tracer_rt::private as __rt;));
-    let left_out = (!shape.compiled).then(|| quote!(#[allow(unused_variables, reason = "the level is left out")]));
+    let left_out = (!shape.is_compiled).then(|| quote!(#[allow(unused_variables, reason = "the level is left out")]));
     Ok(quote! {
         #doc
         #lints

@@ -5,20 +5,20 @@
 
 use strsim::osa_distance;
 
-/// A help text that names the candidate nearest to `wrong`, if one is near enough.
+/// A help text that names the candidate nearest to `name`, if one is near enough.
 #[must_use]
 pub fn did_you_mean<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest_name(wrong, candidates).map(|name| format!("did you mean `{name}`?"))
 }
 
-fn nearest_name<'a>(wrong: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = wrong.len().clamp(3, 9) / 3;
-    let letters = letter_counts(wrong);
+fn nearest_name<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = name.len().clamp(3, 9) / 3;
+    let letters = letter_counts(name);
     candidates
         .into_iter()
-        .filter(|candidate| *candidate != wrong && (2..=64).contains(&wrong.len()) && candidate.len() <= 64)
-        .filter(|candidate| candidate.len().abs_diff(wrong.len()) <= limit && most_letters(candidate, &letters, limit))
-        .map(|candidate| (osa_distance(&wrong.to_lowercase(), &candidate.to_lowercase()), candidate))
+        .filter(|candidate| *candidate != name && (2..=64).contains(&name.len()) && candidate.len() <= 64)
+        .filter(|candidate| candidate.len().abs_diff(name.len()) <= limit && most_letters(candidate, &letters, limit))
+        .map(|candidate| (osa_distance(&name.to_lowercase(), &candidate.to_lowercase()), candidate))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

@@ -98,7 +98,7 @@ impl ExprScope<'_> {
         &self,
         name: &Ident,
         arguments: &[ast::Expr],
-        whole: SourceSpan,
+        call_span: SourceSpan,
         diagnostics: &mut Diagnostics,
     ) -> (Expr, ValueType) {
         let lowered: Vec<(Expr, ValueType)> =
@@ -112,7 +112,7 @@ impl ExprScope<'_> {
                         Code::BadArguments,
                         format!("`{}` converts a number to an enum value", name.text),
                     )
-                    .with_location(whole, "needs one integer")
+                    .with_location(call_span, "needs one integer")
                     .help(format!("write `{}(NUMBER)`", name.text)),
                 );
                 return error_value();
@@ -137,7 +137,7 @@ impl ExprScope<'_> {
             let found = if found.is_empty() { "nothing".to_owned() } else { found.join(" and ") };
             diagnostics.push(
                 Diagnostic::error(Code::BadArguments, format!("`{}` takes {}", name.text, parameters.description()))
-                    .with_location(whole, format!("{found} given")),
+                    .with_location(call_span, format!("{found} given")),
             );
             return error_value();
         }

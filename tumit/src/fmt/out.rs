@@ -71,20 +71,20 @@ impl FormatOutput {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        let mut finished = String::with_capacity(self.text.len() + BEFORE_COMMENT * self.comments.len());
-        let mut copied = 0;
-        let mut rest = self.comments.as_slice();
-        while !rest.is_empty() {
-            let AlignedComments { count, column } = self.aligned_group(rest);
-            for comment in &rest[..count] {
-                finished.push_str(&self.text[copied..comment.text_offset]);
-                finished.extend(std::iter::repeat_n(' ', column + BEFORE_COMMENT - comment.column));
-                copied = comment.text_offset;
+        let mut text = String::with_capacity(self.text.len() + BEFORE_COMMENT * self.comments.len());
+        let mut position = 0;
+        let mut comments = self.comments.as_slice();
+        while !comments.is_empty() {
+            let AlignedComments { count, column } = self.aligned_group(comments);
+            for comment in &comments[..count] {
+                text.push_str(&self.text[position..comment.text_offset]);
+                text.extend(std::iter::repeat_n(' ', column + BEFORE_COMMENT - comment.column));
+                position = comment.text_offset;
             }
-            rest = &rest[count..];
+            comments = &comments[count..];
         }
-        finished.push_str(&self.text[copied..]);
-        finished
+        text.push_str(&self.text[position..]);
+        text
     }
 
     /// The comments from the start of the list that are aligned.

@@ -108,7 +108,7 @@ impl<'t> SpecPrinter<'t> {
 
     /// Prints comments. Returns whether there are any, because a new line must then follow.
     fn comments(&mut self, gap: &TokenGap<'_>, indent: usize, keeps_blank: bool) -> bool {
-        if let Some(comment) = gap.trailing {
+        if let Some(comment) = gap.trailing_comment {
             self.out.trailing_comment(comment);
         }
         for (place, comment) in gap.lines.iter().enumerate() {

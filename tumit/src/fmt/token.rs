@@ -30,7 +30,7 @@ pub(super) struct SpecToken<'i> {
 #[derive(Clone, Default)]
 pub(super) struct TokenGap<'i> {
     /// A comment on the line of the token before.
-    pub(super) trailing: Option<&'i str>,
+    pub(super) trailing_comment: Option<&'i str>,
     /// Comments on lines of their own, and docs.
     pub(super) lines: Vec<LineComment<'i>>,
     /// Whether there is a blank line directly before the token.
@@ -39,7 +39,7 @@ pub(super) struct TokenGap<'i> {
 
 impl TokenGap<'_> {
     pub(super) fn has_comments(&self) -> bool {
-        self.trailing.is_some() || !self.lines.is_empty()
+        self.trailing_comment.is_some() || !self.lines.is_empty()
     }
 
     pub(super) fn has_blank(&self) -> bool {
@@ -180,7 +180,7 @@ impl<'i> TokenReader<'i> {
 
     fn comment(&mut self, text: &'i str, is_doc: bool) {
         if self.newlines == 0 && !is_doc && !self.gap.has_comments() && !self.tokens.is_empty() {
-            self.gap.trailing = Some(text);
+            self.gap.trailing_comment = Some(text);
         } else {
             self.gap.lines.push(LineComment { text, blank: self.newlines >= 2 });
         }

@@ -29,12 +29,12 @@ impl SpecModel {
     fn category(
         &mut self,
         declaration: &CategoryDeclaration,
-        within: Option<ContainerTypeId>,
+        container: Option<ContainerTypeId>,
         diagnostics: &mut Diagnostics,
     ) {
         let category = category(&declaration.category, diagnostics);
-        if let Some(of) = &declaration.of
-            && !self.is_state_type(of, within, diagnostics)
+        if let Some(of) = &declaration.type_pattern
+            && !self.is_state_type(of, container, diagnostics)
         {
             return;
         }
@@ -48,8 +48,8 @@ impl SpecModel {
             patterns.push("*".to_owned());
             spans.push(declaration.category.span);
         }
-        let of = declaration.of.as_ref().map(|of| of.text.clone());
-        self.spec.categories.push(CategoryStatement { category, patterns, of, within });
+        let type_pattern = declaration.type_pattern.as_ref().map(|of| of.text.clone());
+        self.spec.categories.push(CategoryStatement { category, patterns, type_pattern, container });
         self.pattern_spans.push(spans);
     }
 
@@ -57,11 +57,11 @@ impl SpecModel {
     /// error.
     fn is_state_type(
         &self,
-        of: &NamePatternText,
+        pattern: &NamePatternText,
         within: Option<ContainerTypeId>,
         diagnostics: &mut Diagnostics,
     ) -> bool {
-        let fits = |names: [&str; 2]| names.iter().any(|name| pattern_fits(&of.text, name));
+        let fits = |names: [&str; 2]| names.iter().any(|name| pattern_fits(&pattern.text, name));
         let named = || self.spec.entities.iter().filter(|entity| fits([&entity.name, &entity.label]));
         let is_inside = |container| within.is_none_or(|within| self.spec.path(container).contains(&within));
         if named().any(|entity| entity.kind == EntityTypeKind::State && is_inside(entity.container)) {
@@ -69,14 +69,14 @@ impl SpecModel {
         }
         // Spans without rules are states of a type that the converter adds.
         let has_spans_without_rules = within.is_none() && fits(["span", "Span"]);
-        if has_spans_without_rules || self.unparsed.contains(&of.text) {
+        if has_spans_without_rules || self.unparsed.contains(&pattern.text) {
             return true;
         }
         let (label, help) = match named().next() {
             None => {
                 let states = self.spec.entities.iter().filter(|entity| entity.kind == EntityTypeKind::State);
                 let names: Vec<&str> = states.map(|entity| entity.name.as_str()).collect();
-                ("not declared", did_you_mean(&of.text, names.iter().copied()).or_else(|| list_candidates(&names)))
+                ("not declared", did_you_mean(&pattern.text, names.iter().copied()).or_else(|| list_candidates(&names)))
             }
             Some(entity) if entity.kind == EntityTypeKind::State => {
                 let place = "a statement applies to the states of its container and of the containers in it";
@@ -85,8 +85,8 @@ impl SpecModel {
             Some(_) => ("not a type of states", Some("only states have categories".to_owned())),
         };
         diagnostics.push(
-            Diagnostic::error(Code::UnknownEntity, format!("no state type `{}` is declared here", of.text))
-                .with_location(of.span, label)
+            Diagnostic::error(Code::UnknownEntity, format!("no state type `{}` is declared here", pattern.text))
+                .with_location(pattern.span, label)
                 .maybe_help(help),
         );
         false

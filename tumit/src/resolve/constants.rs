@@ -14,19 +14,19 @@ use crate::value_type::ValueType;
 impl SpecModel {
     /// Declares and evaluates all constants.
     pub(super) fn constants_of<'a>(&mut self, items: impl Iterator<Item = &'a Item>, diagnostics: &mut Diagnostics) {
-        let mut declared: Vec<&Const> = Vec::new();
+        let mut constants: Vec<&Const> = Vec::new();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for item in items {
             let Item::Const(constant) = item else { continue };
             check_name(&constant.name, diagnostics);
             if let Some(first) = places.get(constant.name.text.as_str()) {
-                super::declared_names::duplicate("constant", &constant.name, declared[*first].name.span, diagnostics);
+                super::declared_names::duplicate("constant", &constant.name, constants[*first].name.span, diagnostics);
                 continue;
             }
-            places.insert(&constant.name.text, declared.len());
-            declared.push(constant);
+            places.insert(&constant.name.text, constants.len());
+            constants.push(constant);
         }
-        let needs: Vec<Vec<usize>> = declared
+        let needs: Vec<Vec<usize>> = constants
             .iter()
             .map(|constant| {
                 let mut names = Vec::new();
@@ -34,10 +34,10 @@ impl SpecModel {
                 names.iter().filter_map(|name| places.get(name.as_str()).copied()).collect()
             })
             .collect();
-        for constant in order(&needs, |constant| self.report_circular(declared[constant], diagnostics)) {
-            self.constant(declared[constant], diagnostics);
+        for constant in order(&needs, |constant| self.report_circular(constants[constant], diagnostics)) {
+            self.constant(constants[constant], diagnostics);
         }
-        for constant in declared {
+        for constant in constants {
             let Some((value, _)) = self.constants.get(&constant.name.text) else { continue };
             let (name, doc) = (constant.name.text.clone(), constant.doc.clone());
             self.spec.constants.push(spec::Constant { name, doc, value: value.clone() });
@@ -67,8 +67,8 @@ impl SpecModel {
                 }
                 self.constants.insert(name.clone(), (value, ty));
             }
-            Err(why) => {
-                if let Some(why) = why {
+            Err(error) => {
+                if let Some(why) = error {
                     diagnostics.push(no_value(constant, why));
                 }
                 self.unparsed.insert(name.clone());
@@ -77,15 +77,15 @@ impl SpecModel {
     }
 
     fn check_constant_type(&self, ty: &TypeRef, value: &Expr, value_type: ValueType, diagnostics: &mut Diagnostics) {
-        let Some(declared) = self.field_type(ty, diagnostics) else { return };
-        let expected = ValueType::of_field(declared);
+        let Some(field_type) = self.field_type(ty, diagnostics) else { return };
+        let expected = ValueType::of_field(field_type);
         if expected != value_type && !(expected == ValueType::Float && value_type == ValueType::Integer) {
             diagnostics.push(
                 Diagnostic::error(Code::WrongType, "the constant has another type")
                     .with_location(ty.span, format!("the value is {}", value_type.name())),
             );
         }
-        let tracer_format::FieldType::One(scalar) = declared else { return };
+        let tracer_format::FieldType::One(scalar) = field_type else { return };
         if let (Expr::Integer(value), Some((least, most))) = (value, crate::draft::integer_range(scalar))
             && !(least..=most).contains(&i128::from(*value))
         {
@@ -97,14 +97,14 @@ impl SpecModel {
     }
 }
 
-fn no_value(constant: &Const, why: FoldError) -> Diagnostic {
-    if why == FoldError::TooLong {
+fn no_value(constant: &Const, error: FoldError) -> Diagnostic {
+    if error == FoldError::TooLong {
         let title = format!("constant `{}` is a text with more than {MAX_TEXT} bytes", constant.name.text);
         return Diagnostic::error(Code::TooLarge, title)
             .with_location(constant.value.span, "too long")
             .help("write long texts directly at their use");
     }
-    let label = match why {
+    let label = match error {
         FoldError::NoValue | FoldError::TooLong => {
             "out of 64 bits, not finite, a division by zero, or not a value of the enum"
         }

@@ -23,8 +23,8 @@ const MAX_RECORDS: usize = FIRST_RESERVED_ID as usize - 1;
 impl SpecModel {
     pub(super) fn level(&mut self, level: &ast::Level, diagnostics: &mut Diagnostics) {
         check_name(&level.name, diagnostics);
-        let declared = self.levels.get(&level.name.text).copied();
-        let id = declared.unwrap_or_else(|| {
+        let level_id = self.levels.get(&level.name.text).copied();
+        let id = level_id.unwrap_or_else(|| {
             let id = LevelId(index(self.spec.levels.len()));
             self.levels.insert(level.name.text.clone(), id);
             self.level_spans.push(level.name.span);
@@ -35,7 +35,7 @@ impl SpecModel {
             });
             id
         });
-        if declared.is_some() {
+        if level_id.is_some() {
             duplicate("level", &level.name, self.level_spans[id.index()], diagnostics);
         }
         for event in &level.events {
@@ -116,7 +116,7 @@ impl SpecModel {
     fn fields(
         &self,
         event: &ast::Event,
-        declared: &[ast::Field],
+        ast_fields: &[ast::Field],
         diagnostics: &mut Diagnostics,
     ) -> Vec<(FieldInfo, FieldText)> {
         let mut first_spans = BTreeMap::new();
@@ -124,9 +124,9 @@ impl SpecModel {
         if event.is_async.is_some() {
             let ty = tracer_format::FieldType::One(tracer_format::schema::Scalar::U64);
             let doc = "Identifies the parts of one execution of the span.".to_owned();
-            fields.push((FieldInfo { name: TASK.to_owned(), ty }, FieldText { doc, written: "u64".to_owned() }));
+            fields.push((FieldInfo { name: TASK.to_owned(), ty }, FieldText { doc, type_text: "u64".to_owned() }));
         }
-        for field in declared {
+        for field in ast_fields {
             check_name(&field.name, diagnostics);
             if let Some(mark) = event.is_async
                 && field.name.text == TASK
@@ -146,9 +146,11 @@ impl SpecModel {
             // A field of unknown type stays, so that rules that use it cause no further errors.
             let ty = self.field_type(&field.ty, diagnostics);
             let ty = ty.unwrap_or(tracer_format::FieldType::One(tracer_format::schema::Scalar::U64));
-            let written = super::types::type_text(&field.ty);
-            fields
-                .push((FieldInfo { name: field.name.text.clone(), ty }, FieldText { doc: field.doc.clone(), written }));
+            let type_text = super::types::type_text(&field.ty);
+            fields.push((
+                FieldInfo { name: field.name.text.clone(), ty },
+                FieldText { doc: field.doc.clone(), type_text },
+            ));
         }
         if fields.len() > MAX_FIELDS {
             diagnostics.push(

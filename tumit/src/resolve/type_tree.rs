@@ -89,17 +89,18 @@ impl SpecModel {
     fn extend_container(
         &mut self,
         container: &Container,
-        declared: ContainerTypeId,
+        container_type: ContainerTypeId,
         parent: Option<ContainerTypeId>,
         diagnostics: &mut Diagnostics,
     ) -> Option<ContainerTypeId> {
-        let first = self.container_spans[declared.index()];
-        let keys: Vec<&str> = self.keys[declared.index()].iter().map(|key| key.name.as_str()).collect();
+        let first = self.container_spans[container_type.index()];
+        let keys: Vec<&str> = self.keys[container_type.index()].iter().map(|key| key.name.as_str()).collect();
         let repeated: Vec<&str> = container.keys.iter().map(|key| key.name.text.as_str()).collect();
-        let same = self.spec.containers[declared.index()].parent == parent && (repeated.is_empty() || repeated == keys);
+        let same =
+            self.spec.containers[container_type.index()].parent == parent && (repeated.is_empty() || repeated == keys);
         if first.file != container.name.span.file && same {
-            self.second_label(container, declared, diagnostics);
-            return Some(declared);
+            self.second_label(container, container_type, diagnostics);
+            return Some(container_type);
         }
         duplicate("container", &container.name, first, diagnostics);
         None
@@ -107,20 +108,20 @@ impl SpecModel {
 
     /// Checks the label of a container that was declared before. It must be the only one, or the
     /// same.
-    fn second_label(&mut self, container: &Container, declared: ContainerTypeId, diagnostics: &mut Diagnostics) {
+    fn second_label(&mut self, container: &Container, container_type: ContainerTypeId, diagnostics: &mut Diagnostics) {
         if container.label.is_none() {
             return;
         }
-        let (pattern, holes) = self.label(container, declared, diagnostics);
-        if !self.labelled[declared.index()] {
-            self.labelled[declared.index()] = true;
-            self.spec.containers[declared.index()].pattern = pattern;
-            self.holes[declared.index()] = holes;
-        } else if pattern != self.spec.containers[declared.index()].pattern {
+        let (pattern, holes) = self.label(container, container_type, diagnostics);
+        if !self.labelled[container_type.index()] {
+            self.labelled[container_type.index()] = true;
+            self.spec.containers[container_type.index()].pattern = pattern;
+            self.holes[container_type.index()] = holes;
+        } else if pattern != self.spec.containers[container_type.index()].pattern {
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("container `{}` has two labels", container.name.text))
                     .with_location(container.name.span, "differs from the label in the other file")
-                    .with_label(self.container_spans[declared.index()], "first declared here")
+                    .with_label(self.container_spans[container_type.index()], "first declared here")
                     .help("remove this label"),
             );
         }

@@ -57,28 +57,28 @@ const MAX_ALIASES: usize = 32;
 const MAX_ENUM_VALUES: usize = 65_536;
 
 impl SpecModel {
-    pub(super) fn enumeration(&mut self, declared: &ast::Enum, diagnostics: &mut Diagnostics) {
-        self.check_type_name(&declared.name, diagnostics);
-        let values = enum_values(&declared.values, diagnostics);
+    pub(super) fn enumeration(&mut self, ast_enum: &ast::Enum, diagnostics: &mut Diagnostics) {
+        self.check_type_name(&ast_enum.name, diagnostics);
+        let values = enum_values(&ast_enum.values, diagnostics);
         if values.is_empty() {
             diagnostics.push(
-                Diagnostic::error(Code::EmptyEnum, format!("enum `{}` has no value", declared.name.text))
-                    .with_location(declared.name.span, "has no value")
-                    .help(format!("write `enum {} {{ first, second }}`", declared.name.text)),
+                Diagnostic::error(Code::EmptyEnum, format!("enum `{}` has no value", ast_enum.name.text))
+                    .with_location(ast_enum.name.span, "has no value")
+                    .help(format!("write `enum {} {{ first, second }}`", ast_enum.name.text)),
             );
         }
         if values.len() > MAX_ENUM_VALUES {
             diagnostics.push(
-                Diagnostic::error(Code::TooMany, format!("enum `{}` has {} values", declared.name.text, values.len()))
-                    .with_location(declared.name.span, format!("at most {MAX_ENUM_VALUES} are possible")),
+                Diagnostic::error(Code::TooMany, format!("enum `{}` has {} values", ast_enum.name.text, values.len()))
+                    .with_location(ast_enum.name.span, format!("at most {MAX_ENUM_VALUES} are possible")),
             );
         }
-        if let Some(first) = self.enums.get(&declared.name.text) {
-            return duplicate("enum", &declared.name, self.enum_spans[*first as usize], diagnostics);
+        if let Some(first) = self.enums.get(&ast_enum.name.text) {
+            return duplicate("enum", &ast_enum.name, self.enum_spans[*first as usize], diagnostics);
         }
-        self.enums.insert(declared.name.text.clone(), index(self.spec.enums.len()));
-        self.enum_spans.push(declared.name.span);
-        self.spec.enums.push(spec::Enum { name: declared.name.text.clone(), doc: declared.doc.clone(), values });
+        self.enums.insert(ast_enum.name.text.clone(), index(self.spec.enums.len()));
+        self.enum_spans.push(ast_enum.name.span);
+        self.spec.enums.push(spec::Enum { name: ast_enum.name.text.clone(), doc: ast_enum.doc.clone(), values });
     }
 
     fn check_type_name(&self, name: &Ident, diagnostics: &mut Diagnostics) {
@@ -245,12 +245,12 @@ pub(super) fn type_text(ty: &TypeRef) -> String {
 }
 
 /// Values with their numbers: the declared number, or one more than that of the value before.
-fn enum_values(declared: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Vec<spec::EnumValue> {
+fn enum_values(ast_values: &[ast::EnumValue], diagnostics: &mut Diagnostics) -> Vec<spec::EnumValue> {
     let mut values: Vec<spec::EnumValue> = Vec::new();
     let mut names = BTreeMap::new();
     let mut numbers = BTreeMap::new();
     let mut next = 0;
-    for value in declared {
+    for value in ast_values {
         check_name(&value.name, diagnostics);
         if let Some(first) = names.insert(&value.name.text, value.name.span) {
             duplicate("enum value", &value.name, first, diagnostics);

@@ -10,9 +10,9 @@ pub struct Action {
     /// The effect of the action.
     pub verb: ActionVerb,
     /// The timestamp of the action, instead of that of the record.
-    pub at: Option<Expr>,
+    pub timestamp: Option<Expr>,
     /// The condition under which the action is performed.
-    pub when: Option<Expr>,
+    pub condition: Option<Expr>,
     /// Extra fields: name and value.
     pub with: Vec<(String, Expr)>,
     /// Related containers, each with the name of the relation. `waits for semaphore[s]` gives
@@ -82,18 +82,18 @@ pub enum ActionVerb {
     /// A container ends.
     Destroy { container: Instance },
     /// Replaces all states of the stack with this one.
-    SetState { ty: EntityTypeId, value: ValueExpr, on: Instance },
+    SetState { ty: EntityTypeId, value: ValueExpr, instance: Instance },
     /// A nested state begins.
-    PushState { ty: EntityTypeId, value: ValueExpr, on: Instance },
+    PushState { ty: EntityTypeId, value: ValueExpr, instance: Instance },
     /// The innermost state ends. With a value, all states end down to the innermost one with this
     /// value.
-    PopState { ty: EntityTypeId, value: Option<ValueExpr>, on: Instance },
+    PopState { ty: EntityTypeId, value: Option<ValueExpr>, instance: Instance },
     /// All states of the type end.
-    ResetState { ty: EntityTypeId, on: Instance },
+    ResetState { ty: EntityTypeId, instance: Instance },
     /// A variable is set, increased or decreased.
-    Variable { op: VariableChange, ty: EntityTypeId, value: Expr, on: Instance },
+    Variable { op: VariableChange, ty: EntityTypeId, value: Expr, instance: Instance },
     /// A point event.
-    Mark { ty: EntityTypeId, value: ValueExpr, on: Instance },
+    Mark { ty: EntityTypeId, value: ValueExpr, instance: Instance },
     /// A link starts. Without `value`, the link has the default value of its type.
     StartLink { ty: EntityTypeId, value: Option<ValueExpr>, key: Vec<Expr>, from: Instance },
     /// Ends the link of this type with this key.
@@ -118,9 +118,9 @@ pub struct Instance {
     pub ty: ContainerTypeId,
     /// One expression per key of the path.
     pub keys: Vec<Expr>,
-    /// `existing`: the action is dropped if the container does not exist. Without it, the action
-    /// creates the container.
-    pub existing: bool,
+    /// Whether the rule has `existing`: the action is dropped if the container does not exist.
+    /// Without it, the action creates the container.
+    pub must_exist: bool,
     /// Its span in [`Spec::sources`](super::Spec::sources). `None` if no rule contains it, as for
     /// the default rules.
     pub span: Option<SourceSpan>,
@@ -153,13 +153,13 @@ pub struct TextOutput {
 pub struct TemplateLine {
     /// Whether identical lines are written only once. Such lines precede all lines with a
     /// timestamp.
-    pub once: bool,
+    pub is_unique: bool,
     /// Text between the `@` signs. There is always one piece more than there are arguments.
     pub text: Vec<String>,
     /// The replacement of each `@`.
     pub arguments: Vec<Expr>,
     /// The condition under which the line is written.
-    pub when: Option<Expr>,
+    pub condition: Option<Expr>,
     /// Index of the argument with the timestamp of the line. `None`: the timestamp of the record.
     pub timestamp: Option<u32>,
 }

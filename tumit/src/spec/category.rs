@@ -35,10 +35,10 @@ pub struct CategoryStatement {
     /// The patterns of the names of values. Never empty.
     pub patterns: Vec<String>,
     /// The pattern of the names of state types. `None`: all.
-    pub of: Option<String>,
+    pub type_pattern: Option<String>,
     /// The container type that contains the statement. It applies to the state types of this
     /// container and of the containers below it. `None`: to all.
-    pub within: Option<ContainerTypeId>,
+    pub container: Option<ContainerTypeId>,
 }
 
 impl CategoryStatement {

@@ -136,7 +136,7 @@ pub(crate) struct CategoryDeclaration {
     pub(crate) category: Ident,
     /// Empty: all values.
     pub(crate) values: Vec<NamePatternText>,
-    pub(crate) of: Option<NamePatternText>,
+    pub(crate) type_pattern: Option<NamePatternText>,
 }
 
 /// A name in which `*` stands for any text and `?` for any character.
@@ -199,7 +199,7 @@ pub(crate) struct Rule {
     pub(crate) doc: String,
     /// The whole item, without its documentation.
     pub(crate) span: SourceSpan,
-    pub(crate) also: bool,
+    pub(crate) is_additional: bool,
     pub(crate) target: Target,
     pub(crate) actions: Vec<Action>,
 }
@@ -242,16 +242,16 @@ pub(crate) enum ActionKind {
         verb: AssignVerb,
         ty: Ident,
         value: Expr,
-        on: Instance,
+        instance: Instance,
     },
     Pop {
         ty: Ident,
         value: Option<Expr>,
-        on: Instance,
+        instance: Instance,
     },
     Reset {
         ty: Ident,
-        on: Instance,
+        instance: Instance,
     },
     Start {
         ty: Ident,
@@ -268,7 +268,7 @@ pub(crate) enum ActionKind {
     /// `ignore`: nothing is shown.
     Ignore,
     Template {
-        once: bool,
+        is_unique: bool,
         text: String,
         arguments: Vec<Expr>,
         span: SourceSpan,

@@ -112,7 +112,7 @@ fn unterminated_text(file: FileId, position: usize, end: usize, is_long: bool) -
 mod tests {
     use super::*;
 
-    fn closed(line: &str) -> String {
+    fn close_line(line: &str) -> String {
         let mut text = line.to_owned();
         let quote = line.find('"').expect("a quote");
         close(&mut text, quote, line.len());
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn missing_quotes_are_put_in_without_moving_anything() {
-        assert_eq!(closed(r#"container program "Program {"#), r#"container program "Program"{"#);
-        assert_eq!(closed(r#"-> "12 @ A é, node;"#), r#"-> "12 @ A  ", node;"#);
-        assert_eq!(closed(r#"use ""#), r#"use ""#);
+        assert_eq!(close_line(r#"container program "Program {"#), r#"container program "Program"{"#);
+        assert_eq!(close_line(r#"-> "12 @ A é, node;"#), r#"-> "12 @ A  ", node;"#);
+        assert_eq!(close_line(r#"use ""#), r#"use ""#);
     }
 
     #[test]

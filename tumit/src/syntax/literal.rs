@@ -184,11 +184,11 @@ impl AstBuilder<'_> {
     /// `value:08.3`: an expression and its format.
     fn hole_with_format(&mut self, text: &str, start: usize) -> (Expr, ValueFormat) {
         let Some(colon) = text.find(':') else { return (self.hole(text, start), ValueFormat::default()) };
-        let written = &text[colon + 1..];
-        let format = format(written).unwrap_or_else(|| {
+        let format_text = &text[colon + 1..];
+        let format = format(format_text).unwrap_or_else(|| {
             let span = SourceSpan::new(self.file, start + colon + 1..start + text.len());
             self.push(
-                Diagnostic::error(Code::BadFormat, format!("`{written}` is not a format of a hole"))
+                Diagnostic::error(Code::BadFormat, format!("`{format_text}` is not a format of a hole"))
                     .with_location(span, "not `[<|>|^][0][WIDTH][.PRECISION][x|X|b|e]`")
                     .help("`{x:8}` has at least 8 characters, `{x:.2}` two digits after the point, `{x:x}` is hexadecimal"),
             );
@@ -249,20 +249,20 @@ impl AstBuilder<'_> {
 /// `[<|>|^][0][WIDTH][.PRECISION][x|X|b|e]`
 fn format(text: &str) -> Option<ValueFormat> {
     let mut format = ValueFormat::default();
-    let mut rest = text.trim();
+    let mut remainder = text.trim();
     let strip = |rest: &mut &str, sign: &str| rest.strip_prefix(sign).map(|after| *rest = after).is_some();
     for (sign, align) in [("<", TextAlign::Left), (">", TextAlign::Right), ("^", TextAlign::Center)] {
-        if strip(&mut rest, sign) {
+        if strip(&mut remainder, sign) {
             format.align = Some(align);
             break;
         }
     }
-    format.zeros = strip(&mut rest, "0");
-    format.width = number(&mut rest)?.unwrap_or(0);
-    if strip(&mut rest, ".") {
-        format.precision = Some(number(&mut rest)??);
+    format.zeros = strip(&mut remainder, "0");
+    format.width = number(&mut remainder)?.unwrap_or(0);
+    if strip(&mut remainder, ".") {
+        format.precision = Some(number(&mut remainder)??);
     }
-    format.notation = match rest {
+    format.notation = match remainder {
         "" => NumberNotation::Usual,
         "x" => NumberNotation::Hexadecimal,
         "X" => NumberNotation::UpperHexadecimal,
@@ -275,11 +275,11 @@ fn format(text: &str) -> Option<ValueFormat> {
 
 /// The number at the start, if there is one. `None` when it exceeds `MAX_NUMBER`, because a value
 /// of more characters is unreadable.
-fn number(rest: &mut &str) -> Option<Option<u16>> {
+fn number(text: &mut &str) -> Option<Option<u16>> {
     const MAX_NUMBER: u16 = 100;
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    let (digits, after) = rest.split_at(end);
-    *rest = after;
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, after) = text.split_at(end);
+    *text = after;
     if digits.is_empty() {
         return Some(None);
     }
@@ -287,13 +287,13 @@ fn number(rest: &mut &str) -> Option<Option<u16>> {
 }
 
 /// Length of an escape after its backslash.
-fn escape_length(rest: &str) -> usize {
-    if rest.starts_with("u{")
-        && let Some(end) = rest.find('}')
+fn escape_length(text: &str) -> usize {
+    if text.starts_with("u{")
+        && let Some(end) = text.find('}')
     {
         return end + 1;
     }
-    rest.chars().next().map_or(0, char::len_utf8)
+    text.chars().next().map_or(0, char::len_utf8)
 }
 
 fn unescape_character(escape: &str) -> Option<char> {

@@ -97,16 +97,16 @@ impl AstBuilder<'_> {
     }
 
     fn category_declaration(&mut self, node: ParseNode<'_>) -> Option<CategoryDeclaration> {
-        let (mut category, mut values, mut of) = (None, Vec::new(), None);
+        let (mut category, mut values, mut type_pattern) = (None, Vec::new(), None);
         for child in children(node) {
             match child.as_rule() {
                 Rule::name => category = Some(self.ident(&child)),
                 Rule::value_patterns => values = children(child).filter_map(|value| self.name_pattern(value)).collect(),
-                Rule::category_type => of = self.name_pattern(child),
+                Rule::category_type => type_pattern = self.name_pattern(child),
                 _ => {}
             }
         }
-        Some(CategoryDeclaration { category: category?, values, of })
+        Some(CategoryDeclaration { category: category?, values, type_pattern })
     }
 
     fn name_pattern(&mut self, node: ParseNode<'_>) -> Option<NamePatternText> {

@@ -17,17 +17,17 @@ impl AstBuilder<'_> {
         let rule_span = self.span(&node);
         let start = children(node.clone()).find(|child| child.as_rule() != Rule::doc)?;
         let span = self.span(&start).to(rule_span);
-        let (mut also, mut target, mut actions) = (false, None, Vec::new());
+        let (mut is_additional, mut target, mut actions) = (false, None, Vec::new());
         for child in children(node) {
             match child.as_rule() {
-                Rule::kw_also => also = true,
+                Rule::kw_also => is_additional = true,
                 Rule::rule_target => target = self.target(child),
                 Rule::bad_action => self.bad_part(&child, Rule::only_action),
                 Rule::action => actions.extend(child.into_inner().next().and_then(|inner| self.action(inner))),
                 _ => {}
             }
         }
-        Some(ast::Rule { doc, span, also, target: target?, actions })
+        Some(ast::Rule { doc, span, is_additional, target: target?, actions })
     }
 
     fn target(&mut self, node: ParseNode<'_>) -> Option<Target> {
@@ -84,10 +84,10 @@ impl AstBuilder<'_> {
         let mut text = String::new();
         let mut arguments = Vec::new();
         let mut verb = span;
-        let (mut once, mut clauses) = (false, Vec::new());
+        let (mut is_unique, mut clauses) = (false, Vec::new());
         for child in children(node) {
             match child.as_rule() {
-                Rule::kw_once => once = true,
+                Rule::kw_once => is_unique = true,
                 Rule::string => {
                     verb = self.span(&child);
                     text = self.plain_text(&child);
@@ -101,7 +101,7 @@ impl AstBuilder<'_> {
                 _ => {}
             }
         }
-        Some(Action { kind: ActionKind::Template { once, text, arguments, span: verb }, clauses, verb })
+        Some(Action { kind: ActionKind::Template { is_unique, text, arguments, span: verb }, clauses, verb })
     }
 
     pub(super) fn expressions(&mut self, node: ParseNode<'_>) -> Vec<Expr> {
@@ -110,17 +110,17 @@ impl AstBuilder<'_> {
 
     fn instance(&mut self, node: ParseNode<'_>) -> Option<Instance> {
         let span = self.span(&node);
-        let (mut existing, mut name) = (None, None);
+        let (mut existing_span, mut name) = (None, None);
         let mut keys = Vec::new();
         for child in children(node) {
             match child.as_rule() {
-                Rule::kw_existing => existing = Some(self.span(&child)),
+                Rule::kw_existing => existing_span = Some(self.span(&child)),
                 Rule::name => name = Some(self.ident(&child)),
                 Rule::expr => keys.push(self.expr(child)),
                 _ => {}
             }
         }
-        Some(Instance { existing, name: name?, keys, span })
+        Some(Instance { existing: existing_span, name: name?, keys, span })
     }
 
     fn clause(&mut self, node: ParseNode<'_>) -> Option<Clause> {
@@ -251,11 +251,11 @@ impl ActionParts {
         let kind = match rule {
             Rule::create => ActionKind::Create(instance),
             Rule::destroy => ActionKind::Destroy(instance),
-            Rule::pop => ActionKind::Pop { ty: self.ty?, value: self.value, on: instance },
-            Rule::reset => ActionKind::Reset { ty: self.ty?, on: instance },
+            Rule::pop => ActionKind::Pop { ty: self.ty?, value: self.value, instance },
+            Rule::reset => ActionKind::Reset { ty: self.ty?, instance },
             Rule::start_link => ActionKind::Start { ty: self.ty?, value: self.value, key: self.key?, instance },
             Rule::end_link => ActionKind::End { ty: self.ty?, value: self.value, key: self.key?, instance },
-            _ => ActionKind::Assign { verb: self.assign?, ty: self.ty?, value: self.value?, on: instance },
+            _ => ActionKind::Assign { verb: self.assign?, ty: self.ty?, value: self.value?, instance },
         };
         Some(Action { kind, clauses: self.clauses, verb: self.verb? })
     }

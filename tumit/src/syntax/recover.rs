@@ -12,7 +12,7 @@ use crate::diagnostics::{Code, Diagnostic, did_you_mean};
 use crate::source_text::SourceSpan;
 
 impl AstBuilder<'_> {
-    /// Reports an unparsable piece. `only` is the rule of one correct piece. `place` lists the
+    /// Reports an unparsable piece. `rule` is the rule of one correct piece. `place` lists the
     /// pieces that are allowed here.
     pub(super) fn report_unparsable(&mut self, node: &ParseNode<'_>, only: Rule, place: &str) {
         self.unparsed.extend(declared_names(node.as_str()));
@@ -25,18 +25,18 @@ impl AstBuilder<'_> {
         self.report_unexpected(node, only, None);
     }
 
-    fn report_unexpected(&mut self, node: &ParseNode<'_>, only: Rule, place: Option<&str>) {
+    fn report_unexpected(&mut self, node: &ParseNode<'_>, rule: Rule, place: Option<&str>) {
         let text = node.as_str();
         let start = self.offset + node.as_span().start();
-        let Err(error) = SpecGrammar::parse(only, text) else { return };
+        let Err(error) = SpecGrammar::parse(rule, text) else { return };
         let mut position = offset(&error).min(text.len());
         // At the end of the piece, the unexpected token is the next one of the file. The diagnostic
         // then refers to the end of the last word.
-        let found = token(&text[position..]);
-        if found.is_empty() {
+        let token_text = token(&text[position..]);
+        if token_text.is_empty() {
             position = text.trim_end().len();
         }
-        let span = SourceSpan::new(self.file, start + position..start + position + found.len());
+        let span = SourceSpan::new(self.file, start + position..start + position + token_text.len());
         if self
             .diagnostics
             .iter()
@@ -44,14 +44,17 @@ impl AstBuilder<'_> {
         {
             return;
         }
-        let title =
-            if found.is_empty() { "something is missing here".to_owned() } else { format!("unexpected `{found}`") };
+        let title = if token_text.is_empty() {
+            "something is missing here".to_owned()
+        } else {
+            format!("unexpected `{token_text}`")
+        };
         let expected = expectation(&error);
         let at_start = text[..position].lines().all(|line| line.trim().is_empty() || line.trim().starts_with("///"));
         let label = place.filter(|_| at_start).map_or_else(|| expected.clone(), str::to_owned);
         let diagnostic = Diagnostic::error(Code::Syntax, title).with_location(span, label).maybe_help(
-            hint(text, position, found, &expected)
-                .or_else(|| did_you_mean(found, keywords(only, at_start).iter().copied())),
+            hint(text, position, token_text, &expected)
+                .or_else(|| did_you_mean(token_text, keywords(rule, at_start).iter().copied())),
         );
         self.push(diagnostic);
     }

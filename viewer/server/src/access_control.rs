@@ -56,7 +56,7 @@ pub(crate) async fn redeem_one_time_token(
 pub(crate) async fn check_access(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let mut response = match check_request(&app.page_token, request.uri().path(), request.headers()) {
         Ok(()) => {
-            let now = u64::try_from(app.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let now = u64::try_from(app.start.elapsed().as_millis()).unwrap_or(u64::MAX);
             app.last_request.store(now, Ordering::Relaxed);
             next.run(request).await
         }

@@ -31,7 +31,7 @@ pub(crate) struct OneTimeToken(Mutex<Option<IssuedToken>>);
 #[derive(Debug)]
 struct IssuedToken {
     token: String,
-    until: Instant,
+    expiry: Instant,
     is_used: bool,
 }
 
@@ -42,7 +42,7 @@ impl OneTimeToken {
     /// If the system returns no random numbers.
     pub(crate) fn issue(&self) -> io::Result<String> {
         let token = new_token()?;
-        let issued = IssuedToken { token: token.clone(), until: Instant::now() + TOKEN_LIFETIME, is_used: false };
+        let issued = IssuedToken { token: token.clone(), expiry: Instant::now() + TOKEN_LIFETIME, is_used: false };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(issued);
         Ok(token)
     }
@@ -51,7 +51,7 @@ impl OneTimeToken {
     pub(crate) fn redeem(&self, token: &str, time: Instant) -> Option<bool> {
         let mut issued = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let issued = issued.as_mut().filter(|issued| are_equal(issued.token.as_bytes(), token.as_bytes()))?;
-        let is_valid = !issued.is_used && time < issued.until;
+        let is_valid = !issued.is_used && time < issued.expiry;
         issued.is_used = true;
         Some(is_valid)
     }

@@ -34,9 +34,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::app::AppState;
+use super::caches::filtered_cache::{FilterRefusal, FilteredTrace};
 use super::cancellation::{CancelFlag, ClientGuard};
-use super::filtered_cache::{FilterRefusal, FilteredTrace};
-use super::saved_filters::PageFilter;
+use super::user_data::saved_filters::PageFilter;
 use tumit_viewer::input::current_trace::TraceAvailability;
 use tumit_viewer::layout::{FoldedContainers, JoinedOperations, LayoutOptions, RowArrangement, RowLayout, RowMove};
 use tumit_viewer::query::{ContainerId, EntityFacts, EntityId, GlobalNanos, QueryError, TimeRange, TypeId, ValueId};
@@ -174,11 +174,11 @@ impl DrawRequest {
         let container = |text: &str| text.parse().ok().map(ContainerId);
         let row_move = |text: &str| {
             let (moved, before) = text.split_once('-')?;
-            Some(RowMove { container: container(moved)?, before: container(before)? })
+            Some(RowMove { container: container(moved)?, successor: container(before)? })
         };
         let arrangement = RowArrangement {
             pinned: numbers(&self.pinned, ContainerId),
-            hidden: numbers(&self.hidden_containers, ContainerId),
+            hidden_containers: numbers(&self.hidden_containers, ContainerId),
             row_moves: self.moved.split(',').filter_map(row_move).collect(),
             names: self.names.clone(),
             ..RowArrangement::default()
@@ -189,12 +189,12 @@ impl DrawRequest {
                 toggled: numbers::<_, BTreeSet<_>>(&self.toggled, ContainerId),
             },
             arrangement,
-            hidden: numbers(&self.hidden, TypeId),
+            hidden_types: numbers(&self.hidden, TypeId),
             gradients: numbers(&self.gradients, TypeId),
             dimmed: numbers(&self.dimmed, ValueId),
             theme: self.theme,
             row_scale: 1.0,
-            joined: JoinedOperations::None,
+            joined_operations: JoinedOperations::None,
         }
     }
 
@@ -223,7 +223,7 @@ impl DrawRequest {
             bottom: bounded(self.bottom, 0.0, 1e7),
             resolution: bounded(self.resolution, 1.0, 4.0),
             titles: false,
-            quick: !self.whole,
+            is_quick: !self.whole,
         })
     }
 }

@@ -8,13 +8,13 @@ use tokio::sync::Semaphore;
 use tumit_viewer::query::{QueryError, TraceSummary};
 
 use super::access_tokens::{OneTimeToken, new_token};
+use super::caches::filtered_cache::{FilterRefusal, ServedTrace, TraceCache};
+use super::caches::sent_drawings::SentDrawings;
 use super::error::ServerError;
-use super::filtered_cache::{FilterRefusal, ServedTrace, TraceCache};
-use super::model_categories::ModelCategories;
-use super::model_layouts::SavedLayouts;
-use super::own_views::OwnViews;
-use super::sent_drawings::SentDrawings;
-use super::user_files::ModelStyles;
+use super::user_data::model_categories::ModelCategories;
+use super::user_data::model_layouts::SavedLayouts;
+use super::user_data::own_views::OwnViews;
+use super::user_data::user_files::ModelStyles;
 
 pub(crate) struct AppState {
     /// Contains at least one trace.
@@ -36,8 +36,8 @@ pub(crate) struct AppState {
     pub(crate) answer_permits: Arc<Semaphore>,
     /// Limits the number of scans of all entities at the same time. Each scan uses several threads.
     pub(crate) scan_permits: Arc<Semaphore>,
-    pub(crate) started: Instant,
-    /// Milliseconds after `started` of the last request.
+    pub(crate) start: Instant,
+    /// Milliseconds after `start` of the last request.
     pub(crate) last_request: AtomicU64,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
     let page_token = new_token().map_err(|source| ServerError::Random { source })?;
     let (answer_permits, scan_permits, styles) =
         (Arc::new(Semaphore::new(4)), Arc::new(Semaphore::new(2)), ModelStyles::default());
-    let (started, last_request) = (Instant::now(), AtomicU64::new(0));
+    let (start, last_request) = (Instant::now(), AtomicU64::new(0));
     let one_time_token = OneTimeToken::default();
     Ok(Arc::new(AppState {
         traces,
@@ -84,7 +84,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
         one_time_token,
         answer_permits,
         scan_permits,
-        started,
+        start,
         last_request,
     }))
 }
@@ -107,7 +107,7 @@ pub(crate) async fn wait_until_idle(app: &AppState, limit: Option<Duration>) {
     let Some(limit) = limit else { return std::future::pending().await };
     loop {
         let last = Duration::from_millis(app.last_request.load(Ordering::Relaxed));
-        let idle_time = app.started.elapsed().saturating_sub(last);
+        let idle_time = app.start.elapsed().saturating_sub(last);
         let Some(rest) = limit.checked_sub(idle_time).filter(|rest| !rest.is_zero()) else { return };
         tokio::time::sleep(rest).await;
     }

@@ -65,22 +65,22 @@ fn without_comments(script: &str) -> String {
     let mut code = String::with_capacity(script.len());
     let mut is_comment = false;
     for line in script.lines() {
-        let mut rest = line;
+        let mut remainder = line;
         loop {
-            let text = rest.trim_start();
+            let text = remainder.trim_start();
             if !is_comment && text.starts_with("//") {
-                rest = "";
+                remainder = "";
             } else if is_comment || text.starts_with("/*") {
                 let end = text.find("*/");
                 is_comment = end.is_none();
-                rest = end.and_then(|end| text.get(end + 2..)).unwrap_or_default();
+                remainder = end.and_then(|end| text.get(end + 2..)).unwrap_or_default();
                 if !is_comment {
                     continue;
                 }
             }
             break;
         }
-        code.push_str(rest.trim_end());
+        code.push_str(remainder.trim_end());
         code.push('\n');
     }
     code

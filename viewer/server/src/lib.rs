@@ -28,20 +28,13 @@ mod access_tokens;
 mod api;
 mod app;
 mod assets;
+mod caches;
 pub(crate) mod cancellation;
 mod connections;
 mod error;
-mod execution_cache;
-pub(crate) mod filtered_cache;
-mod keyed_cache;
-mod model_categories;
-mod model_layouts;
-mod own_views;
-pub(crate) mod saved_filters;
-mod sent_drawings;
 mod type_names;
 pub(crate) mod unix_socket;
-pub(crate) mod user_files;
+mod user_data;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -57,12 +50,12 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 pub use self::connections::ConnectionLimits;
 use app::{AppState, app, wait_until_idle};
+pub use caches::filtered_cache::ServedTrace;
 pub use error::ServerError;
-pub use filtered_cache::ServedTrace;
-pub use model_categories::stored_category_rules;
 use tumit_perspectives::view::PerspectiveView;
 use tumit_viewer::query::TimelineSource;
 use unix_socket::OwnerSocket;
+pub use user_data::model_categories::stored_category_rules;
 
 /// A server that listens and is ready to run.
 #[derive(Debug)]

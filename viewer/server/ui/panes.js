@@ -59,10 +59,10 @@ function removePane(pane) {
 
 /** Writes all panes to the address, with the state of the table and of the coupling. */
 function storePanes() {
-  const all = panes.map(({ trace, hash }) => ({ trace, hash }));
+  const list = panes.map(({ trace, hash }) => ({ trace, hash }));
   // The names in the address stay, because users save addresses.
   const [table, apart] = [!byId("differences-table").hidden, !/** @type {HTMLInputElement} */ (byId("coupled")).checked];
-  history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(table || apart ? { panes: all, table, apart } : all))}`);
+  history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(table || apart ? { panes: list, table, apart } : list))}`);
 }
 
 window.addEventListener("message", ({ origin, source, data }) => {

@@ -43,11 +43,11 @@ fn image(cells: &SceneCells) -> Option<Pixmap> {
     let palette: Vec<[f32; 4]> = cells.palette.iter().map(channels).collect();
     for (x, parts) in cells.columns.iter().enumerate() {
         column.fill([0.0; 4]);
-        let mut below = 0.0;
+        let mut height_below = 0.0;
         for &(place, share) in parts {
             let Some(color) = palette.get(usize::from(place)) else { continue };
-            let top = f32::min(below + share, 1.0);
-            let (from, to) = (below * height as f32, top * height as f32);
+            let top = f32::min(height_below + share, 1.0);
+            let (from, to) = (height_below * height as f32, top * height as f32);
             // Visits the pixels from the share's lower to its upper edge; usually a single one.
             let mut step = from as usize;
             while step < height && (step as f32) < to {
@@ -55,7 +55,7 @@ fn image(cells: &SceneCells) -> Option<Pixmap> {
                 column[height - 1 - step].iter_mut().zip(color).for_each(|(sum, channel)| *sum += channel * part);
                 step += 1;
             }
-            below = top;
+            height_below = top;
         }
         for (y, &[red, green, blue, alpha]) in column.iter().enumerate() {
             // All channels are rounded in the same way, so no colour exceeds the opacity.

@@ -393,11 +393,11 @@ fn value_heights(cells: &SceneCells) -> Vec<Vec<(usize, f32)>> {
     let floor = cells.frame.y + cells.frame.height;
     let mut tops = vec![Vec::new(); cells.palette.len()];
     for (column, parts) in cells.columns.iter().enumerate() {
-        let mut below = 0.0;
+        let mut height_below = 0.0;
         for &(place, share) in parts {
-            below += share;
+            height_below += share;
             if let Some(tops) = tops.get_mut(usize::from(place)) {
-                tops.push((column, floor - cells.frame.height * f32::min(below, 1.0)));
+                tops.push((column, floor - cells.frame.height * f32::min(height_below, 1.0)));
             }
         }
     }

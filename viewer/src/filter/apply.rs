@@ -20,10 +20,14 @@ impl FilterExpr {
     pub fn apply(&self, inner: &Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterError> {
         match self {
             Self::Types { keep, types } => type_selection::types(inner, *keep, types),
-            Self::Values { keep, values: patterns, of } => value_selection::apply(inner, *keep, patterns, of.as_ref()),
+            Self::Values { keep, values: patterns, types: of } => {
+                value_selection::apply(inner, *keep, patterns, of.as_ref())
+            }
             Self::Containers { keep, containers } => type_selection::containers(inner, *keep, containers),
-            Self::Attribute { keep, condition, of } => attribute_selection::apply(inner, *keep, condition, of.as_ref()),
-            Self::Duration { keep, comparison, nanos, of } => {
+            Self::Attribute { keep, condition, types: of } => {
+                attribute_selection::apply(inner, *keep, condition, of.as_ref())
+            }
+            Self::Duration { keep, comparison, nanos, types: of } => {
                 duration_selection::apply(inner, *keep, *comparison, *nanos, of.as_ref())
             }
             Self::Cut(part) => time_cut::apply(inner, *part),
@@ -38,22 +42,24 @@ impl FilterExpr {
                 let variables = series.series.iter().map(name).zip(variables).collect();
                 reduce::add_variables(inner, variables, &self.to_string())
             }
-            Self::Classify { of, field, edges } => classify::apply(inner, of, field, edges),
-            Self::Sort { ty, by, descending } => ordering::sort(inner, ty, by, *descending),
+            Self::Classify { types: of, field, edges } => classify::apply(inner, of, field, edges),
+            Self::Sort { ty, key, descending } => ordering::sort(inner, ty, key, *descending),
             Self::Order { containers } => ordering::move_to_front(inner, containers),
-            Self::Best { number, ty, by, lowest } => ordering::keep_best(inner, *number, ty, by, *lowest),
-            Self::Having { ty, by, comparison, number } => ordering::keep_matching(inner, ty, by, *comparison, *number),
-            Self::Color { values, of, color } => style_rules::paint(inner, values, of.as_ref(), *color),
-            Self::Shape { values, of, shape } => {
+            Self::Best { number, ty, key: by, lowest } => ordering::keep_best(inner, *number, ty, by, *lowest),
+            Self::Having { ty, key: by, comparison, number } => {
+                ordering::keep_matching(inner, ty, by, *comparison, *number)
+            }
+            Self::Color { values, types: of, color } => style_rules::paint(inner, values, of.as_ref(), *color),
+            Self::Shape { values, types: of, shape } => {
                 style_rules::set_styles(inner, values, of.as_ref(), DrawStyle { shape: Some(*shape), size: None })
             }
-            Self::Size { values, of, size } => {
+            Self::Size { values, types: of, size } => {
                 style_rules::set_styles(inner, values, of.as_ref(), DrawStyle { shape: None, size: Some(*size) })
             }
-            Self::Category { values, of, category } => {
+            Self::Category { values, types: of, category } => {
                 style_rules::set_categories(inner, values, of.as_ref(), *category)
             }
-            Self::Bright { values, of } => style_rules::highlight_values(inner, values, of.as_ref()),
+            Self::Bright { values, types: of } => style_rules::highlight_values(inner, values, of.as_ref()),
         }
     }
 }

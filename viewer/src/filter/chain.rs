@@ -32,7 +32,7 @@ const EXAMPLE: &str = r#"{ "format": "tumit-view", "version": 1, "filters": ["hi
 ///
 /// let cut: FilterExpr = "cut 1s..2s".parse()?;
 /// let mut chain = FilterChain::from_iter([cut]);
-/// chain.filters[0].on = false;
+/// chain.filters[0].is_on = false;
 /// assert_eq!(FilterChain::from_text(&chain.to_text())?, chain);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -48,7 +48,7 @@ pub struct ChainEntry {
     /// Kept while it is off, so that the user can switch it on again.
     pub filter: FilterExpr,
     /// Whether the filter is on.
-    pub on: bool,
+    pub is_on: bool,
 }
 
 /// A filter of a chain that could not be applied.
@@ -93,7 +93,7 @@ pub struct FilterFieldError {
     /// The field, such as `filters[2].on`. Empty if the whole file is invalid.
     pub field: String,
     /// The expected and the found content.
-    pub why: String,
+    pub reason: String,
 }
 
 impl fmt::Display for FilterFieldError {
@@ -101,7 +101,7 @@ impl fmt::Display for FilterFieldError {
         if !self.field.is_empty() {
             write!(f, "`{}`: ", self.field)?;
         }
-        f.write_str(&self.why)
+        f.write_str(&self.reason)
     }
 }
 
@@ -109,7 +109,7 @@ impl std::error::Error for FilterFieldError {}
 
 impl From<FilterExpr> for ChainEntry {
     fn from(filter: FilterExpr) -> Self {
-        Self { filter, on: true }
+        Self { filter, is_on: true }
     }
 }
 
@@ -125,7 +125,7 @@ impl FilterChain {
     /// # Errors
     /// The first filter that names something that the trace does not contain.
     pub fn apply(&self, source: Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterFailure> {
-        let mut active_filters = self.filters.iter().enumerate().filter(|(_, entry)| entry.on);
+        let mut active_filters = self.filters.iter().enumerate().filter(|(_, entry)| entry.is_on);
         active_filters.try_fold(source, |source, (filter_index, entry)| {
             entry.filter.apply(&source).map_err(|error| FilterFailure::new(filter_index, entry, error))
         })
@@ -136,7 +136,7 @@ impl FilterChain {
     /// program.
     pub fn apply_known(&self, source: Arc<dyn TimelineSource>) -> (Arc<dyn TimelineSource>, Vec<FilterFailure>) {
         let (mut source, mut problems) = (source, Vec::new());
-        for (filter_index, entry) in self.filters.iter().enumerate().filter(|(_, entry)| entry.on) {
+        for (filter_index, entry) in self.filters.iter().enumerate().filter(|(_, entry)| entry.is_on) {
             match entry.filter.apply(&source) {
                 Ok(filtered) => source = filtered,
                 Err(error) => problems.push(FilterFailure::new(filter_index, entry, error)),
@@ -192,21 +192,21 @@ impl FilterChain {
     }
 
     fn from_value(value: &Value) -> Result<Self, FilterFieldError> {
-        let wrong = |field: &str, expected: &str, value: &Value| {
+        let error = |field: &str, expected: &str, value: &Value| {
             FilterFieldError::new(field, format!("expected {expected}, found {}", shorten_value(value)))
         };
-        let Value::Object(object) = value else { return Err(wrong("", "an object", value)) };
+        let Value::Object(object) = value else { return Err(error("", "an object", value)) };
         let get = |field: &str| object.get(field).unwrap_or(&Value::Null);
         if get("format") != "tumit-view" {
-            return Err(wrong("format", "\"tumit-view\"", get("format")));
+            return Err(error("format", "\"tumit-view\"", get("format")));
         }
         let version = match get("version").as_u64() {
             Some(version @ 1..=VERSION) => version,
             Some(version) if version > VERSION => {
-                let why = format!("version {version} is of a later Tumit; this one reads versions 1 to {VERSION}");
-                return Err(FilterFieldError::new("version", why));
+                let reason = format!("version {version} is of a later Tumit; this one reads versions 1 to {VERSION}");
+                return Err(FilterFieldError::new("version", reason));
             }
-            _ => return Err(wrong("version", "1 or 2", get("version"))),
+            _ => return Err(error("version", "1 or 2", get("version"))),
         };
         if let Some(unknown_field) = object
             .keys()
@@ -217,7 +217,7 @@ impl FilterChain {
             return Err(FilterFieldError::new(unknown_field, why));
         }
         let Value::Array(filters) = get("filters") else {
-            return Err(wrong("filters", "a list", get("filters")));
+            return Err(error("filters", "a list", get("filters")));
         };
         let entry = |(filter_index, value): (usize, &Value)| {
             ChainEntry::from_value(value, &format!("filters[{filter_index}]"), version)
@@ -228,8 +228,8 @@ impl FilterChain {
 
 impl FilterFieldError {
     /// An error about the form of the file, with an example of the correct form.
-    fn new(field: &str, why: impl fmt::Display) -> Self {
-        Self { field: field.to_owned(), why: format!("{why}; example: `{EXAMPLE}`") }
+    fn new(field: &str, reason: impl fmt::Display) -> Self {
+        Self { field: field.to_owned(), reason: format!("{reason}; example: `{EXAMPLE}`") }
     }
 }
 
@@ -259,7 +259,7 @@ impl ChainEntry {
     /// The JSON value: a string if the filter is on, an object if it is off.
     fn value(&self) -> Value {
         let text = self.filter.to_string();
-        if self.on { Value::String(text) } else { json!({ "filter": text, "on": false }) }
+        if self.is_on { Value::String(text) } else { json!({ "filter": text, "on": false }) }
     }
 
     fn from_value(value: &Value, field: &str, version: u64) -> Result<Self, FilterFieldError> {
@@ -269,12 +269,12 @@ impl ChainEntry {
                 format!("expected {expected}, found {}", shorten_value(value)),
             )
         };
-        let (text, on, name) = match value {
+        let (text, is_on, name) = match value {
             Value::String(text) => (text, true, ""),
             Value::Object(object) => {
                 if let Some(key) = object.keys().find(|key| !["filter", "on"].contains(&key.as_str())) {
-                    let why = "this field does not exist; the fields are filter and on".to_owned();
-                    return Err(FilterFieldError::new(&format!("{field}.{key}"), why));
+                    let reason = "this field does not exist; the fields are filter and on".to_owned();
+                    return Err(FilterFieldError::new(&format!("{field}.{key}"), reason));
                 }
                 let value = object.get("filter").unwrap_or(&Value::Null);
                 let Value::String(text) = value else { return Err(wrong(".filter", "an expression", value)) };
@@ -288,9 +288,9 @@ impl ChainEntry {
             _ => return Err(wrong("", "an expression, or an object with `filter` and `on`", value)),
         };
         let filter = if version == 1 { FilterExpr::parse_any_version(text) } else { text.parse() }.map_err(
-            |error: FilterError| FilterFieldError { field: format!("{field}{name}"), why: error.to_string() },
+            |error: FilterError| FilterFieldError { field: format!("{field}{name}"), reason: error.to_string() },
         )?;
-        Ok(Self { filter, on })
+        Ok(Self { filter, is_on })
     }
 }
 

@@ -147,7 +147,7 @@ impl DescriptionSection {
         types.iter_mut().enumerate().for_each(|(index, ty)| ty.id = TypeId(index as u32));
         let mut values: Vec<ValueInfo> = from.list(ModelReader::value)?;
         values.iter_mut().enumerate().for_each(|(index, value)| value.id = ValueId(index as u32));
-        let collective_values: Vec<ValueId> = from.list(|from| from.small().map(ValueId))?;
+        let collective_values: Vec<ValueId> = from.list(|from| from.small_number().map(ValueId))?;
         let is_known = |ty: TypeId| ty.index() < types.len();
         let types_known = types.iter().all(|ty| is_known(ty.parent)) && values.iter().all(|value| is_known(value.ty));
         let containers: Vec<ContainerInfo> = from.list(ModelReader::container)?;
@@ -167,7 +167,7 @@ impl ModelReader<'_> {
         varint::take(&mut self.0)
     }
 
-    fn small(&mut self) -> Option<u32> {
+    fn small_number(&mut self) -> Option<u32> {
         u32::try_from(self.number()?).ok()
     }
 
@@ -194,7 +194,7 @@ impl ModelReader<'_> {
     }
 
     fn read_style(&mut self) -> Option<DrawStyle> {
-        let (shape, size) = (usize::try_from(self.number()?).ok()?, self.small()?);
+        let (shape, size) = (usize::try_from(self.number()?).ok()?, self.small_number()?);
         let shape = match shape.checked_sub(1) {
             Some(place) => Some(*MarkShape::ALL.get(place)?),
             None => None,
@@ -228,16 +228,16 @@ impl ModelReader<'_> {
             1 => PajeTypeKind::State,
             2 => PajeTypeKind::Event,
             3 => PajeTypeKind::Variable,
-            4 => PajeTypeKind::Link { start: TypeId(self.small()?), end: TypeId(self.small()?) },
+            4 => PajeTypeKind::Link { start: TypeId(self.small_number()?), end: TypeId(self.small_number()?) },
             _ => return None,
         };
-        let (parent, name) = (TypeId(self.small()?), self.text()?);
+        let (parent, name) = (TypeId(self.small_number()?), self.text()?);
         let color = if self.number()? == 1 { Some(self.color()?) } else { None };
         Some(TypeInfo { id: TypeId::ROOT, kind, parent, name, color, style: self.read_style()? })
     }
 
     fn value(&mut self) -> Option<ValueInfo> {
-        let (ty, name, color, style) = (TypeId(self.small()?), self.text()?, self.color()?, self.read_style()?);
+        let (ty, name, color, style) = (TypeId(self.small_number()?), self.text()?, self.color()?, self.read_style()?);
         let category = match usize::try_from(self.number()?).ok()?.checked_sub(1) {
             Some(place) => Some(ActivityCategory::WORDS.get(place)?.1),
             None => None,
@@ -246,7 +246,8 @@ impl ModelReader<'_> {
     }
 
     fn container(&mut self) -> Option<ContainerInfo> {
-        let [id, ty, parent, depth] = [self.small()?, self.small()?, self.small()?, self.small()?];
+        let [id, ty, parent, depth] =
+            [self.small_number()?, self.small_number()?, self.small_number()?, self.small_number()?];
         let (name, life) = (self.text()?, self.time_range()?);
         Some(ContainerInfo { id: ContainerId(id), ty: TypeId(ty), parent: ContainerId(parent), depth, name, life })
     }
@@ -267,15 +268,15 @@ mod tests {
             Some(DiagnosticLocation::Process("rank 3".to_owned())),
         ];
         let mut bytes = Vec::new();
-        let mut all = Vec::new();
+        let mut items = Vec::new();
         for (kind_index, kind) in DiagnosticKind::ALL.into_iter().enumerate() {
             let severity = DiagnosticSeverity::ALL[kind_index % DiagnosticSeverity::ALL.len()];
             let location = locations[kind_index % locations.len()].clone();
-            all.push(TraceDiagnostic { kind, severity, location, text: format!("number {kind_index}") });
+            items.push(TraceDiagnostic { kind, severity, location, text: format!("number {kind_index}") });
         }
-        all.iter().for_each(|finding| diagnostic(&mut bytes, finding));
+        items.iter().for_each(|finding| diagnostic(&mut bytes, finding));
         let mut from = ModelReader(&bytes);
-        assert!(all.iter().all(|expected| from.diagnostic().as_ref() == Some(expected)));
+        assert!(items.iter().all(|expected| from.diagnostic().as_ref() == Some(expected)));
         assert!(from.0.is_empty() && from.diagnostic().is_none());
         assert!(ModelReader(&[200, 0, 0, 0]).diagnostic().is_none());
     }

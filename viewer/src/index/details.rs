@@ -240,7 +240,7 @@ impl DetailTableWriter {
         values: &[u8],
         may_share: bool,
     ) -> u32 {
-        let Some(&like) = self.shapes.get(shape.as_slice()) else {
+        let Some(&shape_row) = self.shapes.get(shape.as_slice()) else {
             let number = self.push_full(byte_streams, shape, values);
             if self.shapes.len() >= KNOWN_SHAPES {
                 self.shapes.clear();
@@ -249,7 +249,7 @@ impl DetailTableWriter {
             return number;
         };
         shape.clear();
-        varint::push(shape, VALUES + u64::from(like));
+        varint::push(shape, VALUES + u64::from(shape_row));
         shape.extend_from_slice(values);
         if may_share { self.push_unless_cached(byte_streams, shape) } else { self.push(byte_streams, shape) }
     }
@@ -440,11 +440,11 @@ impl<'a> IndexDetails<'a> {
     }
 
     fn read(&self, row: u64, may_join: bool, visit: &mut impl FnMut(RowItem)) -> Option<()> {
-        let mut rest = self.row(row);
-        let like = match varint::take(&mut rest)? {
+        let mut bytes = self.row(row);
+        let shape_row = match varint::take(&mut bytes)? {
             FULL => None,
             kind @ (BOTH | BOTH_BEFORE) => {
-                let rows = [varint::take(&mut rest)?, varint::take(&mut rest)?];
+                let rows = [varint::take(&mut bytes)?, varint::take(&mut bytes)?];
                 for part in rows.into_iter().filter(|_| may_join) {
                     self.read(if kind == BOTH { part } else { row.checked_sub(part)? }, false, visit);
                 }
@@ -453,8 +453,8 @@ impl<'a> IndexDetails<'a> {
             like => Some(self.row(like - VALUES)),
         };
         // The names and kinds are in another row.
-        let (mut shape, mut values) = (like.unwrap_or(rest), like.is_some().then_some(rest));
-        if like.is_some() && varint::take(&mut shape)? != FULL {
+        let (mut shape, mut values) = (shape_row.unwrap_or(bytes), shape_row.is_some().then_some(bytes));
+        if shape_row.is_some() && varint::take(&mut shape)? != FULL {
             return None;
         }
         let (file, line, count) = (varint::take(&mut shape)?, varint::take(&mut shape)?, varint::take(&mut shape)?);

@@ -31,7 +31,7 @@ impl EntityLookup for IndexReader {
 
     fn find(&self, id: EntityId) -> Result<FoundEntity, QueryError> {
         let header = &self.index_bytes.header;
-        let of = |record: &LaneRecord| (ContainerId(record.container), TypeId(record.ty));
+        let place_of = |record: &LaneRecord| (ContainerId(record.container), TypeId(record.ty));
         match id {
             EntityId::Container(container) => {
                 let info = self.container(container)?;
@@ -43,7 +43,7 @@ impl EntityLookup for IndexReader {
                     self.directory(header.states).locate(number).ok_or(QueryError::Unknown { kind: "state" })?;
                 let lane = IndexStateLane::new(&self.index_bytes, record);
                 let (block, index) = lane.block_at(row);
-                let (container, ty) = of(&record);
+                let (container, ty) = place_of(&record);
                 Ok(FoundEntity {
                     name: self.value_name(lane.value(block.columns[2].get(index))),
                     ty,
@@ -56,7 +56,7 @@ impl EntityLookup for IndexReader {
                 let (record, row) =
                     self.directory(header.marks).locate(number).ok_or(QueryError::Unknown { kind: "event" })?;
                 let mark = IndexMarkLane::new(&self.index_bytes, record).row(row);
-                let (container, ty) = of(&record);
+                let (container, ty) = place_of(&record);
                 Ok(FoundEntity {
                     name: self.value_name(mark.value),
                     ty,
@@ -82,7 +82,7 @@ impl EntityLookup for IndexReader {
                 let (record, row) =
                     self.directory(header.variables).locate(number).ok_or(QueryError::Unknown { kind: "sample" })?;
                 let (life, value) = IndexVariableLane::new(&self.index_bytes, record).row(row);
-                let (container, ty) = of(&record);
+                let (container, ty) = place_of(&record);
                 Ok(FoundEntity { name: value.to_string(), ty, container, life, detail: 0 })
             }
         }

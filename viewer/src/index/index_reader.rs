@@ -263,7 +263,7 @@ impl TimelineSource for IndexReader {
             nested_times::sweep(|lane, part, limit| TimelineSource::states(self, lane, part, limit), nesting, part)
         };
         let Some(PageBytes { offset, len }) = self
-            .directory(self.index_bytes.header.nested)
+            .directory(self.index_bytes.header.nested_sums)
             .find(LaneKey { container: container.0, ty: ty.0, depth: 0 })
             .map(|record| record.sums)
         else {

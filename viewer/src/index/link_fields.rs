@@ -18,7 +18,7 @@ use crate::query::{EntityId, QueryError};
 /// The place of a field in the values of a row, and its kind.
 #[derive(Clone, Copy)]
 struct FieldPlace {
-    before: usize,
+    offset: usize,
     kind: u8,
 }
 
@@ -112,12 +112,12 @@ impl<'a> LinkFieldReader<'a> {
     }
 
     fn value_in(&mut self, row: u64, may_join: bool) -> Option<DetailValue> {
-        let mut rest = self.row(row);
-        let kind = varint::take(&mut rest)?;
+        let mut bytes = self.row(row);
+        let kind = varint::take(&mut bytes)?;
         match kind {
             FULL => self.details.field(u32::try_from(row).ok()?, self.field),
             BOTH | BOTH_BEFORE => {
-                let rows = [varint::take(&mut rest)?, varint::take(&mut rest)?];
+                let rows = [varint::take(&mut bytes)?, varint::take(&mut bytes)?];
                 for part in rows.into_iter().filter(|_| may_join) {
                     let part = if kind == BOTH { part } else { row.checked_sub(part)? };
                     let value = self.value_in(part, false);
@@ -129,10 +129,10 @@ impl<'a> LinkFieldReader<'a> {
             }
             _ => {
                 let place = self.place(kind - VALUES)?;
-                for _ in 0..place.before {
-                    varint::take(&mut rest)?;
+                for _ in 0..place.offset {
+                    varint::take(&mut bytes)?;
                 }
-                Some(self.details.value(place.kind, varint::take(&mut rest)?))
+                Some(self.details.value(place.kind, varint::take(&mut bytes)?))
             }
         }
     }
@@ -159,7 +159,7 @@ impl<'a> LinkFieldReader<'a> {
             shape = after;
             varint::take(&mut shape)?;
             if self.details.text(name).eq_ignore_ascii_case(self.field) {
-                return Some(FieldPlace { before: usize::try_from(before).ok()?, kind });
+                return Some(FieldPlace { offset: usize::try_from(before).ok()?, kind });
             }
         }
         None

@@ -42,7 +42,7 @@ pub(crate) struct SelfRepairingIndex {
     options: OpenOptions,
     key: IndexKey,
     rebuild: RebuildFn,
-    now: RwLock<AnswerSource>,
+    source: RwLock<AnswerSource>,
     /// The number of repairs. Locked during a repair.
     rebuilds: Mutex<u32>,
 }
@@ -56,22 +56,22 @@ impl SelfRepairingIndex {
         rebuild: RebuildFn,
     ) -> Self {
         let options = OpenOptions { preview: None, ..options.clone() };
-        let now = RwLock::new(AnswerSource::Index(Arc::new(index)));
-        Self { path: path.to_owned(), options, key, rebuild, now, rebuilds: Mutex::new(0) }
+        let source = RwLock::new(AnswerSource::Index(Arc::new(index)));
+        Self { path: path.to_owned(), options, key, rebuild, source, rebuilds: Mutex::new(0) }
     }
 
     fn current_source(&self) -> AnswerSource {
-        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.source.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Runs a query, and runs it again if the index was damaged and repaired.
-    fn query_or_repair<T>(&self, of: impl Fn(&dyn TimelineSource) -> T) -> T {
+    fn query_or_repair<T>(&self, query: impl Fn(&dyn TimelineSource) -> T) -> T {
         loop {
             let index = match self.current_source() {
-                AnswerSource::Memory(source) => return of(source.as_ref()),
+                AnswerSource::Memory(source) => return query(source.as_ref()),
                 AnswerSource::Index(index) => index,
             };
-            let answer = of(index.as_ref());
+            let answer = query(index.as_ref());
             if !index.is_damaged() || !self.repair(&index) {
                 return answer;
             }
@@ -96,7 +96,7 @@ impl SelfRepairingIndex {
             // The trace was removed or changed.
             Err(_) => return false,
         };
-        *self.now.write().unwrap_or_else(PoisonError::into_inner) = next;
+        *self.source.write().unwrap_or_else(PoisonError::into_inner) = next;
         true
     }
 }

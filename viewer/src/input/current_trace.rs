@@ -44,7 +44,7 @@ pub enum TraceAvailability {
     /// The part that has been written so far. More can follow.
     Growing {
         /// Number of processes that still run. The timestamps of their records are provisional.
-        open: usize,
+        running_processes: usize,
         /// The number of processes. 0 for a Pajé file, because its writers are unknown. Its
         /// timestamps are final.
         processes: usize,
@@ -67,11 +67,13 @@ impl TraceAvailability {
                 None => "partial, reading".to_owned(),
             },
             Self::Growing { processes: 0, .. } => "following the file".to_owned(),
-            Self::Growing { open: 0, .. } => "following; all processes have ended".to_owned(),
-            Self::Growing { open, processes } => {
-                format!("following; {open} of {processes} processes still run, and their timestamps are provisional")
+            Self::Growing { running_processes: 0, .. } => "following; all processes have ended".to_owned(),
+            Self::Growing { running_processes, processes } => {
+                format!(
+                    "following; {running_processes} of {processes} processes still run, and their timestamps are provisional"
+                )
             }
-            Self::Awaited(why) => why.clone(),
+            Self::Awaited(reason) => reason.clone(),
             Self::Interrupted(why) => format!("{why}: the part read so far is shown"),
         })
     }

@@ -79,7 +79,7 @@ fn finding_of_text(
     simulation: &mut Simulation<EntityCounts>,
 ) -> Result<Option<TraceDiagnostic>, PajeReadError> {
     loop {
-        let more = reader.next(simulation)?;
+        let has_more = reader.next(simulation)?;
         if let Some(fault) = reader.faults().next() {
             return Ok(Some(fault.diagnostic()));
         }
@@ -87,7 +87,7 @@ fn finding_of_text(
             let line = shorten_line(reader.bytes());
             return Ok(simulation.faults().first().map(|fault| diagnostic_in_line(fault, &line)));
         }
-        if !more {
+        if !has_more {
             break;
         }
     }
@@ -127,7 +127,7 @@ mod tests {
     const TREE: &str = "0 T 0 Thread\n2 S T Activity\n4 L 0 T T Message\n5 w S work \"0 1 0\"\n5 m L msg \"0 1 0\"\n\
                         6 0 t 0 T main\n";
 
-    fn finding(text: &str) -> Option<String> {
+    fn first_finding_in(text: &str) -> Option<String> {
         let folder = tempfile::tempdir().expect("a temporary folder can be created");
         let path = folder.path().join("x.paje");
         std::fs::write(&path, text).expect("the file can be written");
@@ -137,11 +137,13 @@ mod tests {
     #[test]
     fn the_first_problem_of_text_ends_the_reading() {
         let line = HEADER.lines().count() + TREE.lines().count() + 1;
-        assert_eq!(finding(&format!("{HEADER}{TREE}11 1 t S w\n13 2 t S\n7 3 T t\n")), None);
+        assert_eq!(first_finding_in(&format!("{HEADER}{TREE}11 1 t S w\n13 2 t S\n7 3 T t\n")), None);
         // A line that cannot be read, before an operation without effect, and the reverse.
-        let unread = finding(&format!("{HEADER}{TREE}11 1 q S w\n13 2 t S\n7 3 T t\n")).expect("it has a mistake");
+        let unread =
+            first_finding_in(&format!("{HEADER}{TREE}11 1 q S w\n13 2 t S\n7 3 T t\n")).expect("it has a mistake");
         assert!(unread.starts_with(&format!("line {line}: line with a container that was not created")), "{unread}");
-        let empty = finding(&format!("{HEADER}{TREE}13 1 t S\n11 2 q S w\n7 3 T t\n")).expect("it has a mistake");
+        let empty =
+            first_finding_in(&format!("{HEADER}{TREE}13 1 t S\n11 2 q S w\n7 3 T t\n")).expect("it has a mistake");
         assert!(
             empty.starts_with(&format!("line {line}: pop of a state found no state to end (`13 1 t S`)")),
             "{empty}"
@@ -152,9 +154,9 @@ mod tests {
     #[test]
     fn problems_at_the_end_have_their_lines() {
         let line = HEADER.lines().count() + TREE.lines().count() + 1;
-        let open = finding(&format!("{HEADER}{TREE}15 1 0 L t m k\n7 3 T t\n")).expect("it has a mistake");
+        let open = first_finding_in(&format!("{HEADER}{TREE}15 1 0 L t m k\n7 3 T t\n")).expect("it has a mistake");
         assert!(open.starts_with(&format!("line {line}: link has only one endpoint")), "{open}");
-        let cut = finding(&format!("{HEADER}{TREE}7 3 T t")).expect("it has a mistake");
+        let cut = first_finding_in(&format!("{HEADER}{TREE}7 3 T t")).expect("it has a mistake");
         assert!(cut.contains("last line without a line end"), "{cut}");
     }
 }

@@ -242,7 +242,7 @@ const PROGRESS_BYTES: u64 = 1 << 22;
 pub(super) struct CountingReader<'a> {
     inner: BufReader<File>,
     processed: u64,
-    reported: u64,
+    reported_bytes: u64,
     total: u64,
     progress: Option<&'a ProgressFn>,
 }
@@ -250,7 +250,7 @@ pub(super) struct CountingReader<'a> {
 impl<'a> CountingReader<'a> {
     pub(super) fn new(inner: BufReader<File>, options: &'a OpenOptions) -> Self {
         let total = inner.get_ref().metadata().map_or(0, |metadata| metadata.len());
-        Self { inner, processed: 0, reported: 0, total, progress: options.convert.progress.as_ref() }
+        Self { inner, processed: 0, reported_bytes: 0, total, progress: options.convert.progress.as_ref() }
     }
 }
 
@@ -259,9 +259,9 @@ impl Read for CountingReader<'_> {
         let read = self.inner.read(buffer)?;
         self.processed += read as u64;
         if let Some(progress) = self.progress
-            && (self.processed - self.reported >= PROGRESS_BYTES || read == 0)
+            && (self.processed - self.reported_bytes >= PROGRESS_BYTES || read == 0)
         {
-            self.reported = self.processed;
+            self.reported_bytes = self.processed;
             progress(self.processed, self.total.max(self.processed));
         }
         Ok(read)

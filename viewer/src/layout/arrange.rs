@@ -11,7 +11,7 @@ pub(crate) struct RowCandidate {
     /// Number of levels below the first drawn level, or below the pinned container.
     pub(crate) depth: u32,
     pub(crate) expandable: bool,
-    pub(crate) folded: bool,
+    pub(crate) is_folded: bool,
     pub(crate) pinned: bool,
 }
 
@@ -41,7 +41,7 @@ enum NameMatch {
 /// The containers with rows, from top to bottom. The cost is proportional to the number of
 /// containers, plus the number of moves times siblings.
 pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec<RowCandidate> {
-    let RowArrangement { pinned, hidden, ranks, row_moves, names } = &options.arrangement;
+    let RowArrangement { pinned, hidden_containers, ranks, row_moves, names } = &options.arrangement;
     let Some(root) = outline.nodes.first() else { return Vec::new() };
     let silent = !root.draws_anything() && root.end > 1;
     let top = u32::from(silent);
@@ -72,15 +72,18 @@ pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec
     while let Some(PendingRow { position, depth, pinned, is_pinned_top }) = pending.pop() {
         let node = &outline.nodes[position];
         let has_pinned_row = !is_pinned_top && pinned_positions.contains(&position);
-        if has_pinned_row || hidden.contains(&node.info.id) || (!pinned && matches[position] == NameMatch::No) {
+        if has_pinned_row
+            || hidden_containers.contains(&node.info.id)
+            || (!pinned && matches[position] == NameMatch::No)
+        {
             continue;
         }
         let expandable = node.end > position + 1;
         let found_below = !pinned && matches[position] == NameMatch::Below;
         let level = node.info.depth.saturating_sub(top);
-        let folded = expandable && !found_below && options.folds.contains(node.info.id, level);
-        places.push(RowCandidate { position, depth, expandable, folded, pinned });
-        if !folded {
+        let is_folded = expandable && !found_below && options.folds.contains(node.info.id, level);
+        places.push(RowCandidate { position, depth, expandable, is_folded, pinned });
+        if !is_folded {
             let below = |&position| PendingRow { position, depth: depth + 1, pinned, is_pinned_top: false };
             pending.extend(children[position].iter().rev().map(below));
         }
@@ -100,11 +103,11 @@ fn children(outline: &ContainerOutline) -> Vec<Vec<usize>> {
 }
 
 fn place_before(outline: &ContainerOutline, children: &mut [Vec<usize>], row_move: &RowMove) {
-    let &RowMove { container, before } = row_move;
+    let &RowMove { container, successor } = row_move;
     let Some(position) = outline.position(container).filter(|&position| position > 0) else { return };
     let Some(parent) = outline.parent(position) else { return };
     let siblings = &mut children[parent];
-    let target = outline.position(before).filter(|&target| target != 0);
+    let target = outline.position(successor).filter(|&target| target != 0);
     if target == Some(position) || target.is_some_and(|target| !siblings.contains(&target)) {
         return;
     }

@@ -89,13 +89,13 @@ impl ContainerOutline {
         let Some(start) = self.position(container) else { return Vec::new() };
         let (all, end) = (self.nodes_with(ty), self.nodes[start].end);
         let from = all.partition_point(|&position| (position as usize) < start);
-        let within = all[from..].iter().map(|&position| position as usize).take_while(|&position| position < end);
+        let members = all[from..].iter().map(|&position| position as usize).take_while(|&position| position < end);
         let of_type = |position: usize| {
             let node = &self.nodes[position];
             let index = node.states.binary_search_by_key(&ty, |states| states.ty).ok()?;
             Some(SummaryMember { container: node.info.id, depths: node.states[index].depths })
         };
-        within.filter_map(of_type).collect()
+        members.filter_map(of_type).collect()
     }
 
     /// The height of a strip: the usual height, multiplied by the factor of its type or event
@@ -148,15 +148,15 @@ impl ContainerOutline {
     /// The containers above one, beginning with the first below the root.
     #[must_use]
     pub fn ancestors(&self, container: ContainerId) -> Vec<ContainerId> {
-        let mut above = Vec::new();
+        let mut ancestors = Vec::new();
         let mut next = self.position(container);
         while let Some(position) = next.filter(|&position| position > 0) {
             let parent = self.parent(position);
-            above.extend(parent.filter(|&parent| parent > 0).map(|parent| self.nodes[parent].info.id));
+            ancestors.extend(parent.filter(|&parent| parent > 0).map(|parent| self.nodes[parent].info.id));
             next = parent;
         }
-        above.reverse();
-        above
+        ancestors.reverse();
+        ancestors
     }
 
     /// The containers of a subtree, beginning with its top. Empty if there is no such container.

@@ -20,7 +20,7 @@ pub struct RowMove {
     /// It moves with its subtree.
     pub container: ContainerId,
     /// The sibling before which it moves. The root represents the end.
-    pub before: ContainerId,
+    pub successor: ContainerId,
 }
 
 /// The user's changes to the rows. Containers that the trace does not have are ignored.
@@ -29,7 +29,7 @@ pub struct RowArrangement {
     /// Containers above all others, in this order, each with its subtree.
     pub pinned: Vec<ContainerId>,
     /// Containers that are not drawn, each with its subtree.
-    pub hidden: BTreeSet<ContainerId>,
+    pub hidden_containers: BTreeSet<ContainerId>,
     /// The places of containers among their siblings. Containers without a place are last.
     pub ranks: BTreeMap<ContainerId, u32>,
     /// Moves among siblings, applied one after another.
@@ -59,7 +59,7 @@ pub struct LayoutOptions {
     /// The order of the rows.
     pub arrangement: RowArrangement,
     /// Types of entities that have no strips.
-    pub hidden: BTreeSet<TypeId>,
+    pub hidden_types: BTreeSet<TypeId>,
     /// Variables that are drawn as gradients, with stronger colour for larger values.
     pub gradients: BTreeSet<TypeId>,
     /// Values that are drawn in grey, so that the others stand out.
@@ -69,7 +69,7 @@ pub struct LayoutOptions {
     /// Factor on the heights of all rows.
     pub row_scale: f32,
     /// The collective operations that are drawn as one.
-    pub joined: JoinedOperations,
+    pub joined_operations: JoinedOperations,
 }
 
 impl Default for LayoutOptions {
@@ -77,12 +77,12 @@ impl Default for LayoutOptions {
         Self {
             folds: FoldedContainers::default(),
             arrangement: RowArrangement::default(),
-            hidden: BTreeSet::new(),
+            hidden_types: BTreeSet::new(),
             gradients: BTreeSet::new(),
             dimmed: BTreeSet::new(),
             theme: ThemeKind::Light,
             row_scale: 1.0,
-            joined: JoinedOperations::None,
+            joined_operations: JoinedOperations::None,
         }
     }
 }

@@ -71,7 +71,7 @@ const LONG_STEPS: [i64; 17] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800
 struct RulerTicks {
     base: Option<String>,
     /// Place and text.
-    all: Vec<(f32, String)>,
+    labels: Vec<(f32, String)>,
 }
 
 impl TimeScale {
@@ -105,31 +105,31 @@ impl TimeScale {
         let mut ticks = self.ticks(spacing);
         // A wide time range may exclude both neighbours of its only round number. The next smaller
         // step is at most 2.5 times smaller.
-        while ticks.all.len() < 2 && self.width >= 4.0 * SPACING && spacing > SPACING / 2.5 {
+        while ticks.labels.len() < 2 && self.width >= 4.0 * SPACING && spacing > SPACING / 2.5 {
             spacing *= 0.8;
             ticks = self.ticks(spacing);
         }
         for _ in 0..ROUNDS {
-            let widest = ticks.all.iter().map(|tick| measure(&tick.1)).fold(0.0, f32::max);
-            let distance = ticks.all.windows(2).map(|two| two[1].0 - two[0].0).fold(f32::INFINITY, f32::min);
+            let widest = ticks.labels.iter().map(|tick| measure(&tick.1)).fold(0.0, f32::max);
+            let distance = ticks.labels.windows(2).map(|two| two[1].0 - two[0].0).fold(f32::INFINITY, f32::min);
             if widest + GAP <= distance {
                 break;
             }
             spacing = (widest + GAP).max(spacing * 1.2);
             ticks = self.ticks(spacing);
         }
-        let mut free = 0.0;
+        let mut free_from = 0.0;
         let place = |(x, text): (f32, String)| {
             let half = measure(&text) / 2.0;
             // There is no place beyond the right edge, even if the label is wider than the scale.
             let center = x.min(self.width - half).max(half);
-            let fits = center - half >= free && 2.0 * half <= self.width;
+            let fits = center - half >= free_from && 2.0 * half <= self.width;
             if fits {
-                free = center + half + GAP;
+                free_from = center + half + GAP;
             }
             RulerTick { x, label: fits.then_some(TickLabel { text, center }) }
         };
-        TimeRuler { base: ticks.base, ticks: ticks.all.into_iter().map(place).collect() }
+        TimeRuler { base: ticks.base, ticks: ticks.labels.into_iter().map(place).collect() }
     }
 
     /// Computes ticks at least `spacing` apart.
@@ -160,13 +160,13 @@ impl TimeScale {
         };
         let sign = if base.is_some() { "+" } else { "" };
         let first = from.div_euclid(step) + i64::from(from.rem_euclid(step) != 0);
-        let all = (first..)
+        let labels = (first..)
             .map_while(|n| n.checked_mul(step).filter(|&tick| tick <= to))
             .map(|tick| {
                 (self.x(GlobalNanos(tick)), format!("{sign}{}", label(tick.saturating_sub(zero), step, largest)))
             })
             .collect();
-        RulerTicks { base: base.map(|base| timestamp(GlobalNanos(base.time), base.resolution)), all }
+        RulerTicks { base: base.map(|base| timestamp(GlobalNanos(base.time), base.resolution)), labels }
     }
 }
 
@@ -338,18 +338,18 @@ mod tests {
         #[test]
         fn labels_neither_overlap_nor_are_cut((from, to) in time_ranges(), wide in 40.0_f32..4000.0) {
             let ruler = scale(from, to, wide).ruler(measure);
-            let mut free = 0.0;
+            let mut free_from = 0.0;
             let mut texts = Vec::new();
             for tick in &ruler.ticks {
                 prop_assert!((-0.01..=wide + 0.01).contains(&tick.x));
                 let Some(label) = &tick.label else { continue };
                 let half = measure(&label.text) / 2.0;
-                prop_assert!(label.center - half >= free, "{ruler:?}");
+                prop_assert!(label.center - half >= free_from, "{ruler:?}");
                 prop_assert!(label.center + half <= wide + 0.01, "{ruler:?}");
                 // A label is at its tick, except at the edges.
                 prop_assert!((label.center - tick.x).abs() < half + 0.01, "{ruler:?}");
                 prop_assert!(!texts.contains(&&label.text), "{ruler:?}");
-                free = label.center + half;
+                free_from = label.center + half;
                 texts.push(&label.text);
             }
             // Wide scales have at least some labels.

@@ -91,7 +91,7 @@ fn folded_rows_are_drawn_in_their_ancestor() {
     let folds = FoldedContainers { level: Some(0), toggled: [ContainerId(4)].into() };
     let layout = RowLayout::new(&outline(), &LayoutOptions { folds, ..LayoutOptions::default() });
     assert_eq!(names(&layout), ["c1", "c4", "c5"], "the second node was toggled");
-    assert!(layout.rows[0].folded && layout.rows[0].expandable);
+    assert!(layout.rows[0].is_folded && layout.rows[0].expandable);
     assert_eq!(layout.index_of(ContainerId(3)), Some(0));
     let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
     let member = |id, depths| SummaryMember { container: ContainerId(id), depths };
@@ -100,7 +100,8 @@ fn folded_rows_are_drawn_in_their_ancestor() {
 
 #[test]
 fn hidden_types_take_no_space() {
-    let layout = RowLayout::new(&outline(), &LayoutOptions { hidden: [TypeId(9)].into(), ..LayoutOptions::default() });
+    let layout =
+        RowLayout::new(&outline(), &LayoutOptions { hidden_types: [TypeId(9)].into(), ..LayoutOptions::default() });
     assert!(layout.rows.iter().all(|row| row.strips.is_empty()));
 }
 
@@ -160,11 +161,11 @@ fn pinned_rows_come_first_and_only_once() {
 
 #[test]
 fn hidden_rows_hide_their_descendants_and_are_in_no_summary() {
-    let hidden = [ContainerId(3), ContainerId(4)].into();
-    let layout = layout_of(RowArrangement { hidden, ..RowArrangement::default() });
+    let hidden_containers = [ContainerId(3), ContainerId(4)].into();
+    let layout = layout_of(RowArrangement { hidden_containers, ..RowArrangement::default() });
     assert_eq!(names(&layout), ["c1", "c2"]);
     let folds = FoldedContainers { level: Some(0), ..FoldedContainers::default() };
-    let arrangement = RowArrangement { hidden: [ContainerId(3)].into(), ..RowArrangement::default() };
+    let arrangement = RowArrangement { hidden_containers: [ContainerId(3)].into(), ..RowArrangement::default() };
     let layout = RowLayout::new(&outline(), &LayoutOptions { arrangement, folds, ..LayoutOptions::default() });
     let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
     assert_eq!(members, &[SummaryMember { container: ContainerId(2), depths: 1 }]);
@@ -175,7 +176,7 @@ fn hidden_rows_hide_their_descendants_and_are_in_no_summary() {
 fn rows_move_among_their_siblings_only() {
     let order_after = |moves: &[(u32, u32)]| {
         let row_moves =
-            moves.iter().map(|&(a, b)| RowMove { container: ContainerId(a), before: ContainerId(b) }).collect();
+            moves.iter().map(|&(a, b)| RowMove { container: ContainerId(a), successor: ContainerId(b) }).collect();
         names(&layout_of(RowArrangement { row_moves, ..RowArrangement::default() })).join(" ")
     };
     assert_eq!(order_after(&[(4, 1)]), "c4 c5 c1 c2 c3");

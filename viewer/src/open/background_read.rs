@@ -81,12 +81,12 @@ pub fn begin(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> Result
     }));
     options.preview = Some(current.clone());
     std::thread::spawn(move || {
-        let opened = open(&path, &options).map(|source| {
+        let result = open(&path, &options).map(|source| {
             let summary = source.summary();
             target.put(source, TraceAvailability::Final);
             summary
         });
-        on_end(opened);
+        on_end(result);
     });
     Ok(OpenedTrace::Going(current))
 }

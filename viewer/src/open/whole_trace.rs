@@ -185,8 +185,8 @@ struct UnwritableIndex {
 }
 
 /// A note about an index that could not be used.
-fn rebuild_note(index_path: &Path, why: &IndexError) -> TraceDiagnostic {
-    let text = format!("the index {} is rebuilt: {why}", index_path.display());
+fn rebuild_note(index_path: &Path, error: &IndexError) -> TraceDiagnostic {
+    let text = format!("the index {} is rebuilt: {error}", index_path.display());
     TraceDiagnostic::note(DiagnosticKind::Index, text).in_file(index_path)
 }
 
@@ -204,18 +204,18 @@ fn in_memory(
 
 /// The first path at which files can be created. Otherwise, the first path with the error.
 fn find_writable(target: &IndexPath) -> Result<PathBuf, UnwritableIndex> {
-    let mut why = None;
+    let mut reason = None;
     for (index, index_path) in target.places().iter().enumerate() {
         let folder = index_path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // The cache folder may not exist yet.
         let creation = if index > 0 { std::fs::create_dir_all(folder) } else { Ok(()) };
         match creation.and_then(|()| tempfile::tempfile_in(folder)) {
             Ok(_) => return Ok(index_path.clone()),
-            Err(error) => why = why.or(Some(UnwritableIndex { path: index_path.clone(), source: error })),
+            Err(error) => reason = reason.or(Some(UnwritableIndex { path: index_path.clone(), source: error })),
         }
     }
     let none = || UnwritableIndex { path: PathBuf::new(), source: io::ErrorKind::NotFound.into() };
-    Err(why.unwrap_or_else(none))
+    Err(reason.unwrap_or_else(none))
 }
 
 #[cfg(test)]
@@ -350,8 +350,8 @@ mod tests {
         assert!(matches!(open(&path, &options), Err(TraceOpenError::Cancelled)));
         options.cancel = None;
         options.index = IndexChoice::At(folder.path().join("none").join("small.tmtx"));
-        let why = open(&path, &options).err().map(|error| error.to_string());
-        assert!(why.is_some_and(|why| why.contains("--index PATH")));
+        let message = open(&path, &options).err().map(|error| error.to_string());
+        assert!(message.is_some_and(|why| why.contains("--index PATH")));
         assert_eq!(std::fs::read_dir(folder.path()).expect("the folder exists").count(), 1);
     }
 

@@ -66,18 +66,18 @@ impl EntityPages {
             return Ok(None);
         };
         let advances = last > self.from;
-        let mut again = FxHashSet::default();
+        let mut repeated_ids = FxHashSet::default();
         items.retain(|item| {
             let (id, start) = key(item);
             if !self.is_finished && (start == last || !advances) {
-                again.insert(id);
+                repeated_ids.insert(id);
             }
             !(self.visited.contains(&id) || self.has_advanced && start < self.from)
         });
         if advances {
-            (self.from, self.has_advanced, self.visited) = (last, true, again);
+            (self.from, self.has_advanced, self.visited) = (last, true, repeated_ids);
         } else {
-            self.visited.extend(again);
+            self.visited.extend(repeated_ids);
             self.limit *= 2;
         }
         Ok(Some(items))

@@ -184,11 +184,11 @@ pub fn jobs(
 }
 
 /// Runs jobs, as many at a time as there are processors. Ends at the first error.
-/// `add` receives the result of `of` for each job, in order of completion, and the completed share
-/// of all jobs.
+/// `add` receives the result of `compute` for each job, in order of completion, and the completed
+/// share of all jobs.
 pub fn run<A: Send>(
     jobs: Vec<ScanJob>,
-    of: impl Fn(&ScanJob) -> Result<A, QueryError> + Sync,
+    compute: impl Fn(&ScanJob) -> Result<A, QueryError> + Sync,
     add: impl FnMut(A, f64) + Send,
 ) -> Result<(), QueryError> {
     let all: u64 = jobs.iter().map(|job| job.weight).sum();
@@ -197,7 +197,7 @@ pub fn run<A: Send>(
         if has_failed.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let result = of(&job).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))?;
+        let result = compute(&job).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))?;
         let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
         let (add, finished_weight) = &mut *sum;
         *finished_weight += job.weight;

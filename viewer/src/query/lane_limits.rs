@@ -22,10 +22,10 @@ pub fn weight(source: &dyn TimelineSource, container: ContainerId, ty: TypeId) -
         members.iter().flat_map(|info| [(info.life.from.0, 1), (info.life.to.0, -1)]).collect();
     // At equal timestamps, ends sort before starts.
     edges.sort_unstable();
-    let (mut now, mut most) = (0, 1);
+    let (mut now, mut max_members) = (0, 1);
     for (_, change) in edges {
         now += change;
-        most = most.max(now);
+        max_members = max_members.max(now);
     }
-    usize::try_from(most).unwrap_or(1)
+    usize::try_from(max_members).unwrap_or(1)
 }

@@ -26,7 +26,7 @@ enum ShareList {
     None,
     One([ValueShare; 1]),
     Part {
-        of: Arc<Vec<ValueShare>>,
+        block: Arc<Vec<ValueShare>>,
         from: u32,
         len: u32,
     },
@@ -41,12 +41,12 @@ impl ValueShares {
     }
 
     /// Changes the list. It has its own memory from then on.
-    fn change(&mut self, how: impl FnOnce(&mut Vec<ValueShare>)) {
+    fn change(&mut self, edit: impl FnOnce(&mut Vec<ValueShare>)) {
         let mut list = match std::mem::take(&mut self.0) {
             ShareList::Own(list) => list,
             list => Self(list).to_vec(),
         };
-        how(&mut list);
+        edit(&mut list);
         self.0 = ShareList::Own(list);
     }
 
@@ -83,9 +83,9 @@ impl Deref for ValueShares {
         match &self.0 {
             ShareList::None => &[],
             ShareList::One(share) => share,
-            ShareList::Part { of, from, len } => {
+            ShareList::Part { block, from, len } => {
                 let from = *from as usize;
-                of.get(from..from + *len as usize).unwrap_or(&[])
+                block.get(from..from + *len as usize).unwrap_or(&[])
             }
             ShareList::Own(list) => list,
         }
@@ -171,7 +171,7 @@ pub struct MixtureCell {
     /// The values that occur, by decreasing time. Of equal times, the lower value comes first.
     pub shares: ValueShares,
     /// Total nanoseconds of all values that are not listed.
-    pub rest: i64,
+    pub unlisted_time: i64,
 }
 
 impl MixtureCell {
@@ -182,19 +182,19 @@ impl MixtureCell {
         if max_shares < shares.len() {
             shares.select_nth_unstable_by(max_shares, order);
         }
-        let (largest, others) = shares.split_at_mut(max_shares.min(shares.len()));
+        let (largest, unlisted_shares) = shares.split_at_mut(max_shares.min(shares.len()));
         largest.sort_unstable_by(order);
         let shares = match *largest {
             [] => ValueShares::new(),
             [share] => ValueShares(ShareList::One([share])),
             _ => ValueShares(ShareList::Own(largest.to_vec())),
         };
-        Self { shares, rest: others.iter().map(|share| share.1).sum() }
+        Self { shares, unlisted_time: unlisted_shares.iter().map(|share| share.1).sum() }
     }
 
     /// Keeps the `max_shares` largest shares. The others are added to the rest.
     pub(crate) fn keep_largest(&mut self, max_shares: usize) {
-        self.rest += self.shares.iter().skip(max_shares).map(|share| share.1).sum::<i64>();
+        self.unlisted_time += self.shares.iter().skip(max_shares).map(|share| share.1).sum::<i64>();
         self.shares.truncate(max_shares);
     }
 }
@@ -222,7 +222,7 @@ pub(crate) struct MixtureCellWriter {
     /// The block of memory in progress.
     shares: Vec<ValueShare>,
     /// The cells with shares in the block.
-    waiting: Vec<PendingCell>,
+    pending_cells: Vec<PendingCell>,
     /// Number of bits of the largest value.
     value_bits: u32,
     /// Sort keys of a mixture: the time of each value and, in the lower bits, the inverted value.
@@ -233,7 +233,13 @@ impl MixtureCellWriter {
     /// Creates a writer with room for `room` cells, for a model with `values` values.
     pub(crate) fn new(room: usize, values: usize) -> Self {
         let value_bits = usize::BITS - values.leading_zeros();
-        Self { cells: Vec::with_capacity(room), shares: Vec::new(), waiting: Vec::new(), value_bits, keys: Vec::new() }
+        Self {
+            cells: Vec::with_capacity(room),
+            shares: Vec::new(),
+            pending_cells: Vec::new(),
+            value_bits,
+            keys: Vec::new(),
+        }
     }
 
     /// Number of cells.
@@ -250,14 +256,14 @@ impl MixtureCellWriter {
     /// becomes the rest.
     pub(crate) fn push_one(&mut self, share: (ValueId, i64), max_shares: usize) {
         self.cells.push(match max_shares {
-            0 => MixtureCell { shares: ValueShares::new(), rest: share.1 },
-            _ => MixtureCell { shares: ValueShares(ShareList::One([share])), rest: 0 },
+            0 => MixtureCell { shares: ValueShares::new(), unlisted_time: share.1 },
+            _ => MixtureCell { shares: ValueShares(ShareList::One([share])), unlisted_time: 0 },
         });
     }
 
     /// Appends a cell of sorted shares.
     #[inline]
-    pub(crate) fn push(&mut self, mut shares: impl ExactSizeIterator<Item = (ValueId, i64)>, rest: i64) {
+    pub(crate) fn push(&mut self, mut shares: impl ExactSizeIterator<Item = (ValueId, i64)>, unlisted_time: i64) {
         let len = shares.len();
         let list = match len {
             1 => shares.next().map_or(ShareList::None, |share| ShareList::One([share])),
@@ -268,7 +274,7 @@ impl MixtureCellWriter {
             self.wait(self.cells.len(), len);
             self.shares.extend(shares);
         }
-        self.cells.push(MixtureCell { shares: ValueShares(list), rest });
+        self.cells.push(MixtureCell { shares: ValueShares(list), unlisted_time });
     }
 
     /// Appends shares to the last cell that has any, or to a later cell without shares. The cell
@@ -278,17 +284,17 @@ impl MixtureCellWriter {
         cell: usize,
         shares: impl Iterator<Item = (ValueId, i64)>,
         max_shares: usize,
-        rest: i64,
+        unlisted_time: i64,
     ) {
         if cell >= self.cells.len() {
             return;
         }
-        if self.waiting.last().is_none_or(|last| last.index != cell) {
+        if self.pending_cells.last().is_none_or(|last| last.index != cell) {
             self.make_room(max_shares.min(PIECE));
             self.wait(cell, 0);
         }
-        let Some(pending) = self.waiting.last_mut() else { return };
-        let (from, mut rest) = (pending.from as usize, rest);
+        let Some(pending) = self.pending_cells.last_mut() else { return };
+        let (from, mut rest) = (pending.from as usize, unlisted_time);
         for share in shares {
             if self.shares.len() - from < max_shares {
                 self.shares.push(share);
@@ -297,36 +303,36 @@ impl MixtureCellWriter {
             }
         }
         pending.len = (self.shares.len() - from) as u32;
-        self.cells[cell].rest = self.cells[cell].rest.wrapping_add(rest);
+        self.cells[cell].unlisted_time = self.cells[cell].unlisted_time.wrapping_add(rest);
     }
 
     /// Appends a cell of unsorted shares: the `max_shares` largest, and the others as the rest.
     pub(crate) fn push_unordered(&mut self, shares: impl Iterator<Item = (ValueId, i64)> + Clone, max_shares: usize) {
         let (bits, mask) = (self.value_bits, (1 << self.value_bits) - 1);
-        let mut all = 0;
+        let mut time_bits = 0;
         self.keys.clear();
         self.keys.extend(shares.clone().map(|(value, time)| {
-            all |= time;
+            time_bits |= time;
             time.cast_unsigned() << bits | (mask & !u64::from(value.0))
         }));
         // Time and value must fit into one 64-bit number, so that comparison is fast.
-        let is_fit = all >= 0 && all.leading_zeros() > bits;
+        let is_fit = time_bits >= 0 && time_bits.leading_zeros() > bits;
         if !is_fit || self.keys.len() < 2 {
-            let MixtureCell { shares, rest } = MixtureCell::of(shares.collect::<Vec<_>>(), max_shares);
-            return self.push(shares.iter().copied(), rest);
+            let MixtureCell { shares, unlisted_time } = MixtureCell::of(shares.collect::<Vec<_>>(), max_shares);
+            return self.push(shares.iter().copied(), unlisted_time);
         }
-        let others = self.keys.len().saturating_sub(max_shares);
-        if 0 < others && others < self.keys.len() {
-            self.keys.select_nth_unstable(others);
+        let unlisted_count = self.keys.len().saturating_sub(max_shares);
+        if 0 < unlisted_count && unlisted_count < self.keys.len() {
+            self.keys.select_nth_unstable(unlisted_count);
         }
-        let rest = self.keys[..others].iter().map(|key| (key >> bits).cast_signed()).sum();
-        self.keys[others..].sort_unstable();
-        let len = self.keys.len() - others;
+        let rest = self.keys[..unlisted_count].iter().map(|key| (key >> bits).cast_signed()).sum();
+        self.keys[unlisted_count..].sort_unstable();
+        let len = self.keys.len() - unlisted_count;
         self.make_room(len);
-        self.cells.push(MixtureCell { shares: ValueShares::new(), rest });
+        self.cells.push(MixtureCell { shares: ValueShares::new(), unlisted_time: rest });
         self.wait(self.cells.len() - 1, len);
         let share = |key: &u64| (ValueId((mask & !key) as u32), (key >> bits).cast_signed());
-        self.shares.extend(self.keys[others..].iter().rev().map(share));
+        self.shares.extend(self.keys[unlisted_count..].iter().rev().map(share));
     }
 
     /// Starts a new block of memory if `len` more shares would make this one too large.
@@ -338,17 +344,17 @@ impl MixtureCellWriter {
     }
 
     fn wait(&mut self, cell: usize, len: usize) {
-        self.waiting.push(PendingCell { index: cell, from: self.shares.len() as u32, len: len as u32 });
+        self.pending_cells.push(PendingCell { index: cell, from: self.shares.len() as u32, len: len as u32 });
     }
 
     /// Assigns the shares of the block to their cells.
     fn seal(&mut self) {
-        let of = Arc::new(std::mem::take(&mut self.shares));
-        for PendingCell { index, from, len } in self.waiting.drain(..) {
-            self.cells[index].shares = match of.get(from as usize..) {
+        let block = Arc::new(std::mem::take(&mut self.shares));
+        for PendingCell { index, from, len } in self.pending_cells.drain(..) {
+            self.cells[index].shares = match block.get(from as usize..) {
                 Some([share, ..]) if len == 1 => ValueShares(ShareList::One([*share])),
                 _ if len == 0 => continue,
-                _ => ValueShares(ShareList::Part { of: Arc::clone(&of), from, len }),
+                _ => ValueShares(ShareList::Part { block: Arc::clone(&block), from, len }),
             };
         }
     }
@@ -391,8 +397,8 @@ mod tests {
             short_cells.iter_mut().for_each(|cell| cell.keep_largest(3));
             for (short_cell, cell) in short_cells.iter().zip(&cells) {
                 prop_assert_eq!(&short_cell.shares[..], &cell.shares[..cell.shares.len().min(3)]);
-                prop_assert_eq!(short_cell.shares.iter().map(|share| share.1).sum::<i64>() + short_cell.rest,
-                    cell.shares.iter().map(|share| share.1).sum::<i64>() + cell.rest);
+                prop_assert_eq!(short_cell.shares.iter().map(|share| share.1).sum::<i64>() + short_cell.unlisted_time,
+                    cell.shares.iter().map(|share| share.1).sum::<i64>() + cell.unlisted_time);
             }
         }
 

@@ -45,8 +45,8 @@ struct NestingSum {
     total: i64,
     self_time: i64,
     /// The number of open states of the value, and the start of the outermost one.
-    open: u32,
-    since: i64,
+    depth: u32,
+    outer_start: i64,
 }
 
 /// Total and self time of a value up to a timestamp.
@@ -72,13 +72,13 @@ pub(crate) struct NestingSums {
     places: FxHashMap<u32, u32>,
     /// End and position of each open state, outermost first.
     stack: Vec<(i64, u32)>,
-    now: i64,
+    time: i64,
 }
 
 impl NestingSums {
     /// Sums of the time from `first` on.
     pub(crate) fn from(first: i64) -> Self {
-        Self { now: first, ..Self::default() }
+        Self { time: first, ..Self::default() }
     }
 
     /// Adds a state. States without duration take no time.
@@ -93,10 +93,10 @@ impl NestingSums {
             self.sums.push(NestingSum { value, ..NestingSum::default() });
         }
         let sum = &mut self.sums[place as usize];
-        if sum.open == 0 {
-            sum.since = start;
+        if sum.depth == 0 {
+            sum.outer_start = start;
         }
-        sum.open += 1;
+        sum.depth += 1;
         let outer = self.stack.last().map_or(i64::MAX, |top| top.0);
         self.stack.push((end.min(outer), place));
     }
@@ -106,24 +106,24 @@ impl NestingSums {
         while let Some(&(end, place)) = self.stack.last() {
             let until = end.min(time);
             let sum = &mut self.sums[place as usize];
-            sum.self_time = sum.self_time.wrapping_add(until.wrapping_sub(self.now).max(0));
-            self.now = self.now.max(until);
+            sum.self_time = sum.self_time.wrapping_add(until.wrapping_sub(self.time).max(0));
+            self.time = self.time.max(until);
             if end > time {
                 break;
             }
-            sum.open -= 1;
-            if sum.open == 0 {
-                sum.total = sum.total.wrapping_add(end.wrapping_sub(sum.since));
+            sum.depth -= 1;
+            if sum.depth == 0 {
+                sum.total = sum.total.wrapping_add(end.wrapping_sub(sum.outer_start));
             }
             self.stack.pop();
         }
-        self.now = self.now.max(time);
+        self.time = self.time.max(time);
     }
 
     /// The times of all values up to the time of the last [`Self::advance`], in the order in which
     /// the values first occur.
     pub(crate) fn sums(&self) -> impl Iterator<Item = SummedTimes> {
-        let open = |sum: &NestingSum| if sum.open > 0 { self.now.wrapping_sub(sum.since) } else { 0 };
+        let open = |sum: &NestingSum| if sum.depth > 0 { self.time.wrapping_sub(sum.outer_start) } else { 0 };
         let times = move |sum: &NestingSum| SummedTimes {
             value: sum.value,
             total: sum.total.wrapping_add(open(sum)),
@@ -335,17 +335,17 @@ pub(crate) fn times_in_range(
         return sweep(time_range);
     }
     let last = after - 1;
-    let mut all = NestedTotals::default();
+    let mut totals = NestedTotals::default();
     let time_of = |checkpoint: u64| GlobalNanos(checkpoints.time(checkpoint));
-    all.add(sweep(TimeRange { from: time_range.from, to: time_of(first) })?);
-    all.add((0..checkpoints.values).map(|number| {
+    totals.add(sweep(TimeRange { from: time_range.from, to: time_of(first) })?);
+    totals.add((0..checkpoints.values).map(|number| {
         let (low, high) = (checkpoints.sums(first, number), checkpoints.sums(last, number));
         let total = high.total.wrapping_sub(low.total);
         let self_time = high.self_time.wrapping_sub(low.self_time);
         NestedTime { value: ValueId(high.value), total: total.into(), self_time: self_time.into() }
     }));
-    all.add(sweep(TimeRange { from: time_of(last), to: time_range.to })?);
-    Ok(all.finish())
+    totals.add(sweep(TimeRange { from: time_of(last), to: time_range.to })?);
+    Ok(totals.finish())
 }
 
 #[cfg(test)]

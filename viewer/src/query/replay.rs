@@ -322,17 +322,17 @@ fn next_of(same_start: &[StateEntity], open: &[i64], now: i64) -> NextState {
             (depth == 0 || open[depth - 1] >= state.life.to.0) && open[depth..].iter().all(|&end| end <= now)
         })
     };
-    let mut best: Option<NextState> = None;
+    let mut next_state: Option<NextState> = None;
     for (index, state) in same_start.iter().enumerate().rev() {
         let Some(depth) = fits(state) else { continue };
-        if best.as_ref().is_none_or(|best| depth > best.depth) {
-            best = Some(NextState { index, depth });
+        if next_state.as_ref().is_none_or(|best| depth > best.depth) {
+            next_state = Some(NextState { index, depth });
         }
         if depth == open.len() {
             break;
         }
     }
-    best.unwrap_or(NextState { index: same_start.len() - 1, depth: 0 })
+    next_state.unwrap_or(NextState { index: same_start.len() - 1, depth: 0 })
 }
 
 fn extra_of(facts: &EntityFacts) -> Vec<ExtraField<'_>> {

@@ -50,7 +50,7 @@ pub struct TypeInfo {
     pub parent: TypeId,
     /// Displayed name.
     pub name: String,
-    /// The trace's colour. Types of events, variables and links without one get a chosen colour.
+    /// The colour in the trace. The viewer chooses one for types of events, variables and links.
     pub color: Option<RgbColor>,
     /// Shape and size, if the trace defines them.
     pub style: DrawStyle,

@@ -18,7 +18,7 @@ const LANES_PER_JOB: usize = 4;
 struct ThreadDrawing {
     items: Vec<SceneItem>,
     /// Items on top of all rows.
-    over: Vec<SceneItem>,
+    overlay_items: Vec<SceneItem>,
     /// States that need a name. Names are written once all arrows are known.
     names: Vec<state_labels::LabelRequest>,
     notes: Vec<String>,
@@ -46,22 +46,23 @@ pub fn chart(
     let mut parts =
         map_in_order(jobs, threads, |rows| rows.map_or_else(|| context.links(), |rows| context.rows(rows))).into_iter();
     let links = parts.next().transpose()?.unwrap_or_default();
-    let mut all = ThreadDrawing { notes: links.notes, ..ThreadDrawing::default() };
+    let mut drawing = ThreadDrawing { notes: links.notes, ..ThreadDrawing::default() };
     for part in parts {
         let part = part?;
-        all.items.extend(part.items);
-        all.over.extend(part.over);
-        all.names.extend(part.names);
+        drawing.items.extend(part.items);
+        drawing.overlay_items.extend(part.overlay_items);
+        drawing.names.extend(part.names);
     }
-    let operations = operations::lines(&context, &mut all.items)?;
-    all.notes.extend(operations.note);
-    let names = state_labels::draw(&context, &all.names, &links.items);
-    let items = [all.items, all.over, links.items, operations.items, names].into_iter().flatten().collect();
+    let operations = operations::lines(&context, &mut drawing.items)?;
+    drawing.notes.extend(operations.note);
+    let names = state_labels::draw(&context, &drawing.names, &links.items);
+    let items =
+        [drawing.items, drawing.overlay_items, links.items, operations.items, names].into_iter().flatten().collect();
     let is_quick = seen_rows
         .iter()
         .flat_map(|&row_index| &layout.rows[row_index].strips)
         .any(|strip| states::is_quick(&context, strip));
-    Ok(Scene { width: view.width, height: layout.height, items, notes: all.notes, is_quick, ..Scene::default() })
+    Ok(Scene { width: view.width, height: layout.height, items, notes: drawing.notes, is_quick, ..Scene::default() })
 }
 
 /// Divides rows into jobs of at least [`LANES_PER_JOB`] lanes. Also returns the total number of
@@ -108,11 +109,13 @@ pub fn overview(
 ) -> Result<Scene, QueryError> {
     let layout = RowLayout::new(outline, options);
     // A row of this height cannot show more.
-    let context = ChartContext::new(source, &layout, options, ChartView { quick: true, ..view });
+    let context = ChartContext::new(source, &layout, options, ChartView { is_quick: true, ..view });
     let members = |ty| outline.states_in_subtree(ContainerId::ROOT, ty);
     let types = outline.state_types_in_subtree(ContainerId::ROOT);
     let mut items = Vec::new();
-    if let Some(ty) = types.into_iter().filter(|ty| !options.hidden.contains(ty)).max_by_key(|&ty| members(ty).len()) {
+    if let Some(ty) =
+        types.into_iter().filter(|ty| !options.hidden_types.contains(ty)).max_by_key(|&ty| members(ty).len())
+    {
         let kind = StripKind::Summary { members: Vec::new() };
         let strip = RowStrip { kind, ty, y: 0.0, height: view.bottom };
         states::summary(&context, &strip, &members(ty), &mut items)?;
@@ -137,7 +140,7 @@ impl ChartContext<'_> {
                     }
                     StripKind::Summary { members } => states::summary(self, strip, members, &mut part.items)?,
                     StripKind::Events { types } => {
-                        marks::draw_event_strip(self, index, strip, types, &mut part.over)?;
+                        marks::draw_event_strip(self, index, strip, types, &mut part.overlay_items)?;
                     }
                     StripKind::Gradient { bounds } => {
                         part.items.extend(variables::gradient(self, row.container, strip, *bounds)?);

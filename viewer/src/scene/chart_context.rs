@@ -37,7 +37,7 @@ pub struct ChartView {
     /// show.
     /// This is faster than the mean of all shares. [`Scene::is_quick`](super::Scene::is_quick)
     /// reports whether a row does.
-    pub quick: bool,
+    pub is_quick: bool,
 }
 
 /// The inputs of drawing.
@@ -57,7 +57,7 @@ pub(crate) struct ChartContext<'a> {
     /// have the full height.
     heights: Option<Vec<f32>>,
     /// The enclosing row of each row.
-    outer: Vec<Option<usize>>,
+    enclosing_rows: Vec<Option<usize>>,
 }
 
 impl<'a> ChartContext<'a> {
@@ -91,7 +91,7 @@ impl<'a> ChartContext<'a> {
             theme,
             view,
             scale: TimeScale { time_range, width: view.width },
-            outer: outer_rows(layout.rows.iter().map(|row| row.depth)),
+            enclosing_rows: outer_rows(layout.rows.iter().map(|row| row.depth)),
         }
     }
 
@@ -173,7 +173,7 @@ impl<'a> ChartContext<'a> {
                 break;
             }
             names.push(isolate_name(&self.layout.rows[row_index].name));
-            next = self.outer[row_index];
+            next = self.enclosing_rows[row_index];
         }
         names.reverse();
         names.join(" › ")
@@ -212,13 +212,13 @@ impl<'a> ChartContext<'a> {
 /// The enclosing row of each row: the last row before it with a smaller depth.
 fn outer_rows(depths: impl Iterator<Item = u32>) -> Vec<Option<usize>> {
     let mut open: Vec<(u32, usize)> = Vec::new();
-    let mut outer = Vec::new();
+    let mut enclosing_rows = Vec::new();
     for (row_index, depth) in depths.enumerate() {
         while open.pop_if(|last| last.0 >= depth).is_some() {}
-        outer.push(open.last().map(|last| last.1));
+        enclosing_rows.push(open.last().map(|last| last.1));
         open.push((depth, row_index));
     }
-    outer
+    enclosing_rows
 }
 
 #[cfg(test)]

@@ -90,20 +90,20 @@ struct FittedRows {
 }
 
 impl FittedRows {
-    /// Lays out the rows. If they need too many pixels, containers are folded. `around` is the
-    /// height of the page without them.
-    fn new(outline: &ContainerOutline, options: &LayoutOptions, of: &DocumentOptions, around: f32) -> Self {
-        let lay_out = |options: &LayoutOptions| match of.height {
-            Some(height) => RowLayout::filling(outline, options, (height - around).max(40.0), MIN_SCALE..=4.0),
+    /// Lays out the rows. If they need too many pixels, containers are folded. `frame_height` is
+    /// the height of the page without them.
+    fn new(outline: &ContainerOutline, options: &LayoutOptions, document: &DocumentOptions, frame_height: f32) -> Self {
+        let lay_out = |options: &LayoutOptions| match document.height {
+            Some(height) => RowLayout::filling(outline, options, (height - frame_height).max(40.0), MIN_SCALE..=4.0),
             None => RowLayout::new(outline, options),
         };
         let layout = lay_out(options);
-        let max_height = MAX_PIXELS / (of.width * of.resolution * of.resolution) - around;
+        let max_height = MAX_PIXELS / (document.width * document.resolution * document.resolution) - frame_height;
         if layout.height <= max_height || options.folds.level.is_some() {
             return Self { layout, note: None };
         }
         // Shows as many rows as fit, if folding can make them few enough.
-        let room = of.height.map_or(max_height, |height| (height - around).max(40.0) / MIN_SCALE);
+        let room = document.height.map_or(max_height, |height| (height - frame_height).max(40.0) / MIN_SCALE);
         let Some(level) = RowLayout::level_that_fits(outline, options, room) else {
             return Self { layout, note: None };
         };
@@ -147,33 +147,44 @@ pub fn document_with_rows(
     source: &dyn TimelineSource,
     outline: &ContainerOutline,
     options: &LayoutOptions,
-    of: DocumentOptions,
+    document: DocumentOptions,
 ) -> Result<(Scene, DocumentRows), QueryError> {
     let (model, theme) = (source.model(), ColorTheme::new(options.theme));
-    let groups = legend(source, outline, of.time_range, theme)?;
-    let inner = of.width - 2.0 * MARGIN;
+    let groups = legend(source, outline, document.time_range, theme)?;
+    let inner = document.width - 2.0 * MARGIN;
     let legend_lines = DocumentLegend::new(&groups, &options.dimmed, inner, theme);
-    let around = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
-    let FittedRows { layout, note } = FittedRows::new(outline, options, &of, around);
-    let names = names_width(&layout, &model).min(of.width * 0.3);
+    let frame_height = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
+    let FittedRows { layout, note } = FittedRows::new(outline, options, &document, frame_height);
+    let names = names_width(&layout, &model).min(document.width * 0.3);
     let gutter = gutter(&layout);
     let left = MARGIN + names + gutter;
     let top = MARGIN + HEADING + RULER;
-    let width = (of.width - left - MARGIN).max(40.0);
-    let scale = TimeScale { time_range: of.time_range, width };
+    let width = (document.width - left - MARGIN).max(40.0);
+    let scale = TimeScale { time_range: document.time_range, width };
     let indent = indent(&layout);
     let summary = source.summary();
-    let page =
-        DocumentPage { theme, summary, model: &model, layout, options: of, names, indent, gutter, left, top, scale };
+    let page = DocumentPage {
+        theme,
+        summary,
+        model: &model,
+        layout,
+        options: document,
+        names,
+        indent,
+        gutter,
+        left,
+        top,
+        scale,
+    };
     let rows = page.layout.height;
     let view = ChartView {
-        time_range: of.time_range,
+        time_range: document.time_range,
         width,
         top: 0.0,
         bottom: rows,
-        resolution: of.resolution,
-        titles: of.titles,
-        quick: false,
+        resolution: document.resolution,
+        titles: document.titles,
+        is_quick: false,
     };
     let mut rows_scene = chart(source, &page.layout, options, view)?;
     rows_scene.notes.extend(note);
@@ -184,18 +195,19 @@ pub fn document_with_rows(
     items.extend(page.names());
     let window = Some(OutlineRect::new(0.0, 0.0, width, rows));
     items.push(SceneItem::Group(SceneGroup { name: "Rows".into(), x: left, y: top, window, items: rows_scene.items }));
-    let notes = SceneText::new((of.width - MARGIN, top + rows + 16.0), rows_scene.notes.join("; "), 11.0, theme.muted);
+    let notes =
+        SceneText::new((document.width - MARGIN, top + rows + 16.0), rows_scene.notes.join("; "), 11.0, theme.muted);
     items.extend((!rows_scene.notes.is_empty()).then(|| SceneItem::Text(notes.with_anchor(TextAnchor::End))));
     let legend_top = top + rows + LEGEND_GAP;
     items.push(legend_group(legend_lines.items, legend_top));
-    let height = of.height.unwrap_or(0.0).max(around + rows).ceil();
+    let height = document.height.unwrap_or(0.0).max(frame_height + rows).ceil();
     let scene = Scene {
-        width: of.width,
+        width: document.width,
         height,
         background: Some(theme.paper),
         title: format!("Space-time diagram of {}", page.summary.name),
         description: page.description(&rows_scene.notes),
-        time_range: Some(of.time_range),
+        time_range: Some(document.time_range),
         items,
         is_quick: false,
         notes: rows_scene.notes,
@@ -340,7 +352,7 @@ impl DocumentPage<'_> {
             end = middle + size * 0.6;
             let indent = self.indent * level(row.depth);
             let x = MARGIN + indent;
-            let heading = is_group(&self.layout.rows, row_index) || row.strips.is_empty() || row.folded;
+            let heading = is_group(&self.layout.rows, row_index) || row.strips.is_empty() || row.is_folded;
             let weight = if heading { FontWeight::SemiBold } else { FontWeight::Regular };
             let labels = strip_labels(row, self.model);
             let labels_width =
@@ -373,7 +385,7 @@ impl DocumentPage<'_> {
 /// deepest level without own strips.
 fn is_group(rows: &[LayoutRow], row_index: usize) -> bool {
     let row = &rows[row_index];
-    if row.folded {
+    if row.is_folded {
         return true;
     }
     row.expandable
@@ -407,13 +419,13 @@ fn first_line(row: &LayoutRow) -> f32 {
 /// Labels of a row's strips, if the row's name is not sufficient: height of the middle, and text.
 fn strip_labels<'a>(row: &LayoutRow, model: &'a TypeModel) -> Vec<(f32, &'a str)> {
     let states = |strip: &RowStrip| matches!(strip.kind, StripKind::States { .. } | StripKind::Summary { .. });
-    let several = row.strips.iter().filter(|strip| states(strip)).count() > 1;
+    let has_several = row.strips.iter().filter(|strip| states(strip)).count() > 1;
     row.strips
         .iter()
         .filter(|strip| match strip.kind {
             StripKind::Variable { .. } | StripKind::Gradient { .. } => true,
             StripKind::Events { .. } => false,
-            _ => several,
+            _ => has_several,
         })
         .filter(|strip| strip.height >= 10.0)
         .filter_map(|strip| Some((strip.y + strip.height / 2.0, model.types.get(strip.ty.index())?.name.as_str())))

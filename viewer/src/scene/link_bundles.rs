@@ -75,7 +75,7 @@ impl<'a> ArrowCounts<'a> {
     pub(crate) fn add(&mut self, ty: TypeId, links: &LinkCount, (color, size): (RgbColor, f32)) {
         let layout = self.context.layout;
         let (Some(start), Some(end)) = (layout.index_of(links.start), layout.index_of(links.end)) else { return };
-        if start == end && layout.rows[start].folded || !is_seen(self.context, start, end) {
+        if start == end && layout.rows[start].is_folded || !is_seen(self.context, start, end) {
             return;
         }
         let color = if links.reversed { self.context.theme.alert } else { color };

@@ -53,7 +53,7 @@ pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<
     let mut strokes: FxHashMap<RgbColor, RgbColor> = FxHashMap::default();
     let mut stroke = |color| *strokes.entry(color).or_insert_with(|| context.theme.stroke(color));
     for ty in &context.model.types {
-        if !matches!(ty.kind, PajeTypeKind::Link { .. }) || context.options.hidden.contains(&ty.id) {
+        if !matches!(ty.kind, PajeTypeKind::Link { .. }) || context.options.hidden_types.contains(&ty.id) {
             continue;
         }
         let mut style_of = |value: ValueId| {
@@ -95,7 +95,7 @@ fn note(crowd: &[PlacedLink]) -> Option<String> {
 fn place(context: &ChartContext<'_>, link: &LinkEntity, (color, size): (RgbColor, f32)) -> Option<PlacedLink> {
     let (start_row, end_row) = (context.layout.index_of(link.start)?, context.layout.index_of(link.end)?);
     let (start, end) = (&context.layout.rows[start_row], &context.layout.rows[end_row]);
-    let is_hidden = start.container == end.container && (start.folded || link.start_time == link.end_time);
+    let is_hidden = start.container == end.container && (start.is_folded || link.start_time == link.end_time);
     if is_hidden || !is_seen(context, start_row, end_row) {
         return None;
     }
@@ -194,7 +194,7 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
     #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
     let crowding = (bundles.len() as f32 / MANY - 0.2).clamp(0.0, 1.0);
     #[expect(clippy::cast_precision_loss, reason = "a count as a share")]
-    let all = bundles.iter().map(|bundle| bundle.count).sum::<u64>() as f32;
+    let link_count = bundles.iter().map(|bundle| bundle.count).sum::<u64>() as f32;
     #[expect(clippy::cast_precision_loss, reason = "a count as a width")]
     let arrow = |bundle: &PlacedLink| {
         let count = bundle.count;
@@ -209,7 +209,7 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
         let steep = crowding * (height_of_arrow / LONG).min(1.0) * (1.0 - width_of_arrow / MIN_LABELED_WIDTH).max(0.0);
         let clear = clear * (1.0 - 0.6 * steep);
         // An arrow that represents a large share of all links is always visible.
-        let clear = if count > 1 { clear.max((count as f32 / all).sqrt()) } else { clear };
+        let clear = if count > 1 { clear.max((count as f32 / link_count).sqrt()) } else { clear };
         let alpha = if bundle.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(FAINTEST.min(VEIL / cover)) };
         let width = 0.6 + 0.7 * clear + 0.25 * (count as f32).ln();
         let arrows_at_head = crowd.heads.get(&head(bundle)).map_or(1, HashSet::len);

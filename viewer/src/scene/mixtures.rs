@@ -18,13 +18,20 @@ const SEVERAL_LANES: usize = 16;
 /// The values of each column, and their shares of its height.
 pub(crate) type ValueMixtures = MixtureColumns<ValueId>;
 
-/// The mean mixture of some lanes of one type. `of` is the number of lanes that fill the height.
-pub(crate) fn of(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
+/// The mean mixture of some lanes of one type. `lane_count` is the number of lanes that fill the
+/// height.
+pub(crate) fn mean_mixtures(
+    context: &ChartContext<'_>,
+    lanes: &[StateLaneId],
+    lane_count: usize,
+) -> Result<ValueMixtures, QueryError> {
     match lanes {
-        [lane] if has_many(context, lane.ty) => largest_shares(context, *lane, of),
-        [first, ..] if lanes.len() > MANY_LANES && has_many(context, first.ty) => mean_of_largest(context, lanes, of),
-        [first, ..] if is_quick(context, first.ty, lanes.len()) => mean_of_largest(context, lanes, of),
-        _ => mean(context, lanes, of),
+        [lane] if has_many(context, lane.ty) => largest_shares(context, *lane, lane_count),
+        [first, ..] if lanes.len() > MANY_LANES && has_many(context, first.ty) => {
+            mean_of_largest(context, lanes, lane_count)
+        }
+        [first, ..] if is_quick(context, first.ty, lanes.len()) => mean_of_largest(context, lanes, lane_count),
+        _ => mean(context, lanes, lane_count),
     }
 }
 
@@ -40,7 +47,7 @@ pub(crate) fn exact_mixtures(
 /// Whether this number of lanes of a type is approximated as for more lanes, because the image must
 /// be quick.
 pub(crate) fn is_quick(context: &ChartContext<'_>, ty: TypeId, lanes: usize) -> bool {
-    context.view.quick && (SEVERAL_LANES + 1..=MANY_LANES).contains(&lanes) && has_many(context, ty)
+    context.view.is_quick && (SEVERAL_LANES + 1..=MANY_LANES).contains(&lanes) && has_many(context, ty)
 }
 
 fn has_many(context: &ChartContext<'_>, ty: TypeId) -> bool {
@@ -58,13 +65,13 @@ fn largest_shares(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> R
     let mut mixtures =
         ValueMixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
     for cell in aligned_columns.column_indexes(context).map(|column| cells.get(column)) {
-        let (shares, rest) = cell.map_or((&[][..], 0), |cell| (&cell.shares[..], cell.rest));
-        let others = (rest > 0).then_some((OTHERS, rest));
+        let (shares, rest) = cell.map_or((&[][..], 0), |cell| (&cell.shares[..], cell.unlisted_time));
+        let unlisted_share = (rest > 0).then_some((OTHERS, rest));
         mixtures.push(
             shares
                 .iter()
                 .copied()
-                .chain(others)
+                .chain(unlisted_share)
                 .map(|(value, nanos)| (value, share(nanos, aligned_columns.column_nanos))),
         );
     }
@@ -108,12 +115,12 @@ struct AlignedColumns {
 }
 
 impl AlignedColumns {
-    fn new(context: &ChartContext<'_>, lanes: usize, of: usize) -> Self {
+    fn new(context: &ChartContext<'_>, lanes: usize, lane_count: usize) -> Self {
         let alignment = context.view.time_range.align_to_columns(context.columns());
         let (time_range, count) = (alignment.range, alignment.columns);
         let length = i128::from(time_range.to.0) - i128::from(time_range.from.0);
         #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
-        let column_nanos = whole_of(length as f64 / f64::from(count), lanes, of);
+        let column_nanos = whole_of(length as f64 / f64::from(count), lanes, lane_count);
         Self { time_range, count, column_nanos }
     }
 
@@ -145,19 +152,19 @@ struct LaneSums {
     values: Vec<ValueId>,
     /// The index of each value's row. `u32::MAX` if it has none.
     places: Vec<u32>,
-    others: Vec<f32>,
+    unlisted_shares: Vec<f32>,
 }
 
 impl LaneSums {
     fn new(context: &ChartContext<'_>, columns: usize) -> Self {
         let places = vec![u32::MAX; context.model.values.len()];
-        Self { columns, rows: Vec::new(), values: Vec::new(), places, others: vec![0.0; columns] }
+        Self { columns, rows: Vec::new(), values: Vec::new(), places, unlisted_shares: vec![0.0; columns] }
     }
 
     /// Adds cells, lane by lane, as shares of `column_nanos`.
     fn add(&mut self, cells: &[MixtureCell], column_nanos: f64) {
         for (cell, column) in cells.iter().zip((0..self.columns).cycle()) {
-            self.others[column] += share(cell.rest, column_nanos);
+            self.unlisted_shares[column] += share(cell.unlisted_time, column_nanos);
             for &(value, nanos) in &cell.shares {
                 let Some(place) = self.places.get_mut(value.index()) else { continue };
                 if *place == u32::MAX {
@@ -174,7 +181,7 @@ impl LaneSums {
     fn finish(&self) -> ValueMixtures {
         let mut mixtures = ValueMixtures::default();
         let mut shares: Vec<(ValueId, f32)> = Vec::new();
-        for (column, mut others) in self.others.iter().copied().enumerate() {
+        for (column, mut unlisted_share) in self.unlisted_shares.iter().copied().enumerate() {
             let row = self.rows.iter().skip(column).step_by(self.columns);
             shares.clear();
             shares.extend(row.zip(&self.values).filter(|share| *share.0 > 0.0).map(|(share, value)| (*value, *share)));
@@ -183,9 +190,9 @@ impl LaneSums {
                 // Of up to a thousand shares, only a few must be sorted.
                 shares.select_nth_unstable_by(MAX_SHARES, largest_first);
                 shares[..MAX_SHARES].sort_unstable_by(largest_first);
-                others += shares.drain(MAX_SHARES..).map(|share| share.1).sum::<f32>();
+                unlisted_share += shares.drain(MAX_SHARES..).map(|share| share.1).sum::<f32>();
             }
-            mixtures.push(shares.drain(..).chain((others > 0.0).then_some((OTHERS, others))));
+            mixtures.push(shares.drain(..).chain((unlisted_share > 0.0).then_some((OTHERS, unlisted_share))));
         }
         mixtures
     }

@@ -40,7 +40,7 @@ struct DrawnOperation {
 /// Draws the lines over the items of an image. Also adds the facts of the operations to the titles
 /// of their parts.
 pub(crate) fn lines(context: &ChartContext<'_>, items: &mut [SceneItem]) -> Result<OperationLines, QueryError> {
-    let states = match context.options.joined {
+    let states = match context.options.joined_operations {
         JoinedOperations::None => return Ok(OperationLines::default()),
         JoinedOperations::All => one_state_each(context, items)?,
         JoinedOperations::Of(id) => vec![id],
@@ -65,7 +65,7 @@ pub(crate) fn lines(context: &ChartContext<'_>, items: &mut [SceneItem]) -> Resu
 fn reason_for_none(context: &ChartContext<'_>, operations: usize) -> Option<String> {
     #[expect(clippy::cast_precision_loss, reason = "a number of lines")]
     let distance = context.view.width / operations as f32;
-    match context.options.joined {
+    match context.options.joined_operations {
         JoinedOperations::All if context.model.collective_values.is_empty() => {
             Some("no state has the fields of a collective operation".to_owned())
         }
@@ -152,7 +152,7 @@ impl DrawnOperation {
         let ids = self.ids();
         let frames: FxHashMap<EntityId, OutlineRect> =
             items.iter().filter_map(state_of).filter(|(id, _)| ids.contains(id)).collect();
-        if matches!(context.options.joined, JoinedOperations::Of(_)) {
+        if matches!(context.options.joined_operations, JoinedOperations::Of(_)) {
             let frames = self.operation.parts.iter().filter_map(|part| frames.get(&part.id));
             frames.for_each(|frame| out.extend(curves(context, outline(*frame))));
         }

@@ -55,11 +55,11 @@ pub fn mixture(
 ) -> Result<Option<PickedMixture>, QueryError> {
     let is_at = |top: f32, height: f32| y >= top && y < top + height;
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
-    let view = ChartView { time_range, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, quick: false };
+    let view = ChartView { time_range, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, is_quick: false };
     let context = ChartContext::new(source, layout, options, view);
-    for DrawnLanes { lanes, of, extent } in lanes(source, row).into_iter().rev() {
+    for DrawnLanes { lanes, lane_count, extent } in lanes(source, row).into_iter().rev() {
         if is_at(extent.top, extent.height) {
-            let mixture = picked_mixture(&context, &lanes, of)?;
+            let mixture = picked_mixture(&context, &lanes, lane_count)?;
             if mixture.is_some() {
                 return Ok(mixture);
             }
@@ -92,13 +92,13 @@ pub fn variable(
 struct DrawnLanes {
     lanes: Vec<StateLaneId>,
     /// The number of lanes that fill the height.
-    of: usize,
+    lane_count: usize,
     extent: LaneExtent,
 }
 
 impl DrawnLanes {
-    fn new(lanes: Vec<StateLaneId>, of: usize, extent: LaneExtent) -> Self {
-        Self { lanes, of, extent }
+    fn new(lanes: Vec<StateLaneId>, lane_count: usize, extent: LaneExtent) -> Self {
+        Self { lanes, lane_count, extent }
     }
 }
 
@@ -116,11 +116,11 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
             }
             StripKind::Summary { members } => {
                 let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
-                let of = members.iter().map(|member| weight(source, member.container, ty)).sum();
+                let lane_count = members.iter().map(|member| weight(source, member.container, ty)).sum();
                 for depth in 0..depths {
                     let deep = members.iter().filter(|member| member.depths > depth);
                     let lanes = deep.map(|member| StateLaneId { container: member.container, ty, depth }).collect();
-                    all.push(DrawnLanes::new(lanes, of, strip.lane_extent(depth, depths)));
+                    all.push(DrawnLanes::new(lanes, lane_count, strip.lane_extent(depth, depths)));
                 }
             }
             StripKind::Events { .. } | StripKind::Variable { .. } | StripKind::Gradient { .. } => {}
@@ -133,7 +133,7 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
 fn picked_mixture(
     context: &ChartContext<'_>,
     lanes: &[StateLaneId],
-    of: usize,
+    lane_count: usize,
 ) -> Result<Option<PickedMixture>, QueryError> {
     let (mut states, mut first) = (0, None);
     for lane in lanes {
@@ -144,7 +144,7 @@ fn picked_mixture(
     if states == 0 {
         return Ok(None);
     }
-    let mixtures = mixtures::exact_mixtures(context, lanes, of)?;
+    let mixtures = mixtures::exact_mixtures(context, lanes, lane_count)?;
     let mut parts: Vec<_> = mixtures.parts().to_vec();
     parts.sort_by(|a, b| (a.0 == OTHERS).cmp(&(b.0 == OTHERS)).then(b.1.total_cmp(&a.1)));
     let part = |(value, share)| PickedPart { name: context.name(value).to_owned(), color: context.color(value), share };

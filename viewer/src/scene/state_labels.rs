@@ -110,7 +110,7 @@ fn crossing(arrow: &SceneArrow, lane: OutlineRect) -> Option<(f32, f32)> {
 }
 
 /// The widest range of a frame that no frame above it covers. The frames above are sorted by `x`.
-fn widest_gap(frame: OutlineRect, above: &[DrawnState]) -> Option<(f32, f32)> {
+fn widest_gap(frame: OutlineRect, states_above: &[DrawnState]) -> Option<(f32, f32)> {
     let mut widest: Option<(f32, f32)> = None;
     let mut from = frame.x;
     let mut offer = |from: f32, to: f32| {
@@ -118,8 +118,8 @@ fn widest_gap(frame: OutlineRect, above: &[DrawnState]) -> Option<(f32, f32)> {
             widest = Some((from, to));
         }
     };
-    let first = above.partition_point(|a| a.frame.right() <= frame.x);
-    for cover in above[first..].iter().take_while(|a| a.frame.x < frame.right()) {
+    let first = states_above.partition_point(|a| a.frame.right() <= frame.x);
+    for cover in states_above[first..].iter().take_while(|a| a.frame.x < frame.right()) {
         offer(from, cover.frame.x);
         from = from.max(cover.frame.right());
     }

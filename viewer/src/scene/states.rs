@@ -58,30 +58,30 @@ pub(crate) fn summary(
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
     let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
-    let of = members.iter().map(|member| weight(context.source, member.container, strip.ty)).sum();
+    let lane_count = members.iter().map(|member| weight(context.source, member.container, strip.ty)).sum();
     // Each depth is a query about all members, and processing the answer is as much work again.
-    let drawn = map_in_order((0..depths).collect(), MAX_THREADS, |depth| {
+    let drawings = map_in_order((0..depths).collect(), MAX_THREADS, |depth| {
         let deep = members.iter().filter(|member| member.depths > depth);
         let lanes: Vec<StateLaneId> =
             deep.map(|member| StateLaneId { container: member.container, ty: strip.ty, depth }).collect();
         let mut items = Vec::new();
-        draw_mixtures(context, &lanes, of, strip.lane_extent(depth, depths), &mut items).map(|()| items)
+        draw_mixtures(context, &lanes, lane_count, strip.lane_extent(depth, depths), &mut items).map(|()| items)
     });
-    for items in drawn {
+    for items in drawings {
         out.extend(items?);
     }
     Ok(())
 }
 
-/// Draws the mean mixture of some lanes. `of` is the number of lanes that fill the height.
+/// Draws the mean mixture of some lanes. `lane_count` is the number of lanes that fill the height.
 fn draw_mixtures(
     context: &ChartContext<'_>,
     lanes: &[StateLaneId],
-    of: usize,
+    lane_count: usize,
     extent: LaneExtent,
     out: &mut Vec<SceneItem>,
 ) -> Result<(), QueryError> {
-    let mixtures = mixtures::of(context, lanes, of)?;
+    let mixtures = mixtures::mean_mixtures(context, lanes, lane_count)?;
     out.extend(context.cells(OutlineRect::new(0.0, extent.top, context.view.width, extent.height), &mixtures));
     Ok(())
 }

@@ -109,7 +109,7 @@ impl<E: EntitySink + DeserializeOwned> Simulation<E> {
             return Err(CheckpointError::Damaged("its checksum is wrong".to_owned()));
         }
         let (mut simulation, _): (Self, _) =
-            decode_from_slice(&body, standard()).map_err(|why| CheckpointError::Damaged(why.to_string()))?;
+            decode_from_slice(&body, standard()).map_err(|error| CheckpointError::Damaged(error.to_string()))?;
         simulation.links.overflow_to(simulation.entities.overflow());
         Ok(simulation)
     }
@@ -203,22 +203,22 @@ mod tests {
         assert!(matches!(load(b""), Err(CheckpointError::Foreign)));
         for length in 8..bytes.len() {
             assert!(
-                matches!(load(&bytes[..length]), Err(CheckpointError::Damaged(why)) if why.contains("short")),
+                matches!(load(&bytes[..length]), Err(CheckpointError::Damaged(reason)) if reason.contains("short")),
                 "{length}"
             );
         }
         for byte_index in 0..bytes.len() {
             let mut damaged_bytes = bytes.clone();
             damaged_bytes[byte_index] ^= 4;
-            let why = load(&damaged_bytes).expect_err("it is damaged");
+            let error = load(&damaged_bytes).expect_err("it is damaged");
             assert!(
                 matches!(
-                    (byte_index, &why),
+                    (byte_index, &error),
                     (..8, CheckpointError::Foreign)
                         | (8..12, CheckpointError::Version { .. })
                         | (12.., CheckpointError::Damaged(_))
                 ),
-                "{byte_index}: {why}"
+                "{byte_index}: {error}"
             );
         }
     }

@@ -30,7 +30,7 @@ struct ContainerEntry {
     info: ContainerInfo,
     destroyed: Option<ContainerDestruction>,
     /// Whether the container is complete. Later operations on it are dropped.
-    closed: bool,
+    is_closed: bool,
     /// The extent of the ended containers and links in it.
     content: TimestampExtent,
     slots: Vec<(TypeId, EntitySlot)>,
@@ -41,7 +41,7 @@ struct ContainerEntry {
 /// All containers by id.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct ContainerTable {
-    all: Vec<Option<ContainerEntry>>,
+    entries: Vec<Option<ContainerEntry>>,
     /// The slots of open containers with more than [`FEW_SLOTS`] slots.
     slots_by_type: BTreeMap<(ContainerId, TypeId), EntitySlot>,
 }
@@ -57,7 +57,7 @@ pub(crate) struct ContainerParts {
 impl ContainerTable {
     /// The containers of an empty trace: only the root.
     pub(crate) fn new(root: &str) -> Self {
-        let mut containers = Self { all: Vec::new(), slots_by_type: BTreeMap::new() };
+        let mut containers = Self { entries: Vec::new(), slots_by_type: BTreeMap::new() };
         containers.insert(
             ContainerInfo {
                 id: ContainerId::ROOT,
@@ -74,27 +74,27 @@ impl ContainerTable {
 
     fn insert(&mut self, info: ContainerInfo, detail: u32) {
         let index = info.id.index();
-        if self.all.len() <= index {
-            self.all.resize_with(index + 1, || None);
+        if self.entries.len() <= index {
+            self.entries.resize_with(index + 1, || None);
         }
         let entry = ContainerEntry {
             info,
             destroyed: None,
-            closed: false,
+            is_closed: false,
             content: TimestampExtent::EMPTY,
             slots: Vec::new(),
             children: Vec::new(),
             detail,
         };
-        self.all[index] = Some(entry);
+        self.entries[index] = Some(entry);
     }
 
     fn get(&self, id: ContainerId) -> Option<&ContainerEntry> {
-        self.all.get(id.index())?.as_ref()
+        self.entries.get(id.index())?.as_ref()
     }
 
     fn get_mut(&mut self, id: ContainerId) -> Option<&mut ContainerEntry> {
-        self.all.get_mut(id.index())?.as_mut()
+        self.entries.get_mut(id.index())?.as_mut()
     }
 
     /// Adds a new container. `parent_type` is the parent type that its type declares.
@@ -110,7 +110,7 @@ impl ContainerTable {
             out.free_detail(detail);
             return faults.count(Fault::CreatedAgain);
         }
-        if info.parent >= info.id || !self.is_alive(info.parent) || info.id.index() > self.all.len() + MAX_GAP {
+        if info.parent >= info.id || !self.is_alive(info.parent) || info.id.index() > self.entries.len() + MAX_GAP {
             out.free_detail(detail);
             return faults.count(Fault::DeadContainer);
         }
@@ -138,7 +138,7 @@ impl ContainerTable {
 
     /// Whether a container exists and is not closed.
     pub(crate) fn is_open(&self, id: ContainerId) -> bool {
-        self.get(id).is_some_and(|entry| !entry.closed)
+        self.get(id).is_some_and(|entry| !entry.is_closed)
     }
 
     /// Records the first destruction of a container. Afterwards, nothing can be created in it.
@@ -168,7 +168,7 @@ impl ContainerTable {
     }
 
     /// The end of a container, if known so far.
-    pub(crate) fn to(&self, id: ContainerId) -> i64 {
+    pub(crate) fn end_of(&self, id: ContainerId) -> i64 {
         self.get(id).map_or(0, |entry| entry.info.life.to.0)
     }
 
@@ -192,7 +192,7 @@ impl ContainerTable {
 
     /// Adds the slot of a type to an existing container.
     pub(crate) fn add_slot(&mut self, id: ContainerId, ty: TypeId, slot: EntitySlot) {
-        let entry = self.all[id.index()].as_mut().expect("the caller has found it");
+        let entry = self.entries[id.index()].as_mut().expect("the caller has found it");
         entry.slots.push((ty, slot));
         let first = if entry.slots.len() == FEW_SLOTS + 1 { 0 } else { entry.slots.len() - 1 };
         if entry.slots.len() > FEW_SLOTS {
@@ -214,8 +214,8 @@ impl ContainerTable {
     }
 
     /// All containers that are not closed, each after its parent.
-    pub(crate) fn open(&self) -> Vec<ContainerId> {
-        self.all.iter().flatten().filter(|entry| !entry.closed).map(|entry| entry.info.id).collect()
+    pub(crate) fn open_containers(&self) -> Vec<ContainerId> {
+        self.entries.iter().flatten().filter(|entry| !entry.is_closed).map(|entry| entry.info.id).collect()
     }
 
     /// The extent of the ended containers and links in a container; empty if there are none.
@@ -238,12 +238,12 @@ impl ContainerTable {
 
     /// Closes a container. It accepts no further operations.
     pub(crate) fn close(&mut self, id: ContainerId, to: i64, out: &mut impl EntitySink) {
-        if let Some(entry) = self.all.get_mut(id.index()).and_then(Option::as_mut) {
+        if let Some(entry) = self.entries.get_mut(id.index()).and_then(Option::as_mut) {
             entry.info.life.to = GlobalNanos(to);
             if entry.slots.len() > FEW_SLOTS {
                 entry.slots.iter().for_each(|(ty, _)| _ = self.slots_by_type.remove(&(id, *ty)));
             }
-            entry.closed = true;
+            entry.is_closed = true;
             // Frees memory that only open containers need.
             entry.slots = Vec::new();
             entry.children = Vec::new();
@@ -252,7 +252,7 @@ impl ContainerTable {
     }
 
     pub(crate) fn into_parts(self) -> ContainerParts {
-        let details = self.all.iter().map(|entry| entry.as_ref().map_or(0, |entry| entry.detail)).collect();
-        ContainerParts { containers: self.all.into_iter().flatten().map(|entry| entry.info).collect(), details }
+        let details = self.entries.iter().map(|entry| entry.as_ref().map_or(0, |entry| entry.detail)).collect();
+        ContainerParts { containers: self.entries.into_iter().flatten().map(|entry| entry.info).collect(), details }
     }
 }

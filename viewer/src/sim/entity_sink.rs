@@ -33,7 +33,7 @@ pub struct EndedState {
     pub detail: u32,
     /// Position among the states of its place that began before timestamp 0, in order of beginning,
     /// from 1. It is 0 for other states.
-    pub early: u32,
+    pub early_position: u32,
 }
 
 /// A link with both endpoints.

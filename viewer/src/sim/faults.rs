@@ -147,7 +147,7 @@ struct FaultRecord {
 /// Number of occurrences of each kind.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct FaultCounts {
-    of: [FaultRecord; ALL.len()],
+    records: [FaultRecord; ALL.len()],
     /// The current line; 0 if lines are unknown.
     pub(crate) line: u64,
     /// The timestamp of the current operation, or of the last one that has a timestamp.
@@ -164,7 +164,7 @@ const NO_TIME: i64 = i64::MIN;
 impl Default for FaultCounts {
     fn default() -> Self {
         Self {
-            of: [FaultRecord { count: 0, line: 0, time: NO_TIME }; ALL.len()],
+            records: [FaultRecord { count: 0, line: 0, time: NO_TIME }; ALL.len()],
             line: 0,
             time: NO_TIME,
             kinds: 0,
@@ -181,23 +181,25 @@ impl FaultCounts {
 
     /// Counts an occurrence at an earlier line and timestamp than the current ones.
     pub(crate) fn count_at(&mut self, fault: Fault, (line, time): (u64, i64)) {
-        let of = &mut self.of[fault as usize];
-        if of.count == 0 {
+        let record = &mut self.records[fault as usize];
+        if record.count == 0 {
             self.kinds += 1;
         }
-        if of.count == 0 || (line, time) < (of.line, of.time) {
-            (of.line, of.time) = (line, time);
+        if record.count == 0 || (line, time) < (record.line, record.time) {
+            (record.line, record.time) = (line, time);
         }
-        of.count += 1;
+        record.count += 1;
     }
 
     /// The kinds that have occurred.
     pub(crate) fn faults(&self) -> impl Iterator<Item = SimFault> {
-        ALL.iter().zip(&self.of).filter(|(_, of)| of.count > 0).map(|(&fault, &FaultRecord { count, line, time })| {
-            let part = (TraceLine::of(line).part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
-            let time = (time != NO_TIME).then_some(GlobalNanos(time));
-            SimFault { fault, count, line, file: part.cloned().unwrap_or_default(), time }
-        })
+        ALL.iter().zip(&self.records).filter(|(_, of)| of.count > 0).map(
+            |(&fault, &FaultRecord { count, line, time })| {
+                let part = (TraceLine::of(line).part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
+                let time = (time != NO_TIME).then_some(GlobalNanos(time));
+                SimFault { fault, count, line, file: part.cloned().unwrap_or_default(), time }
+            },
+        )
     }
 }
 

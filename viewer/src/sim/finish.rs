@@ -29,7 +29,7 @@ impl<E: EntitySink> Simulation<E> {
                 self.close(time, destroyed);
             } else if self.faults.line == 0 {
                 self.set_time_range(time, destroyed);
-                self.close(self.containers.to(destroyed), destroyed);
+                self.close(self.containers.end_of(destroyed), destroyed);
             } else {
                 self.forget_stacks(destroyed);
             }
@@ -101,7 +101,7 @@ impl<E: EntitySink> Simulation<E> {
         self.last = self.last.max(end.0);
         let last = match self.mimics_pj_dump {
             true if self.has_pj_dump_text => end.0,
-            true if self.latest > i64::MIN => self.latest,
+            true if self.last_timestamp > i64::MIN => self.last_timestamp,
             _ => self.last,
         };
         self.close_all(last);
@@ -120,20 +120,20 @@ impl<E: EntitySink> Simulation<E> {
 
     fn close_all(&mut self, last: i64) {
         self.containers.set_life(ContainerId::ROOT, nanos_range(self.first, last));
-        let all = self.containers.open();
+        let containers = self.containers.open_containers();
         // A parent comes before its children, and lasts at least as long. So children are settled
         // first.
         if !self.mimics_pj_dump {
-            all.iter().rev().for_each(|&container| self.set_time_range(last, container));
+            containers.iter().rev().for_each(|&container| self.set_time_range(last, container));
         }
         // Destroyed containers are closed in the order of their destruction, inner ones first.
         let (mut destroyed, alive): (Vec<ContainerId>, Vec<ContainerId>) =
-            all.into_iter().partition(|&container| !self.containers.is_alive(container));
+            containers.into_iter().partition(|&container| !self.containers.is_alive(container));
         destroyed.sort_by_cached_key(|&container| {
             (self.containers.destruction(container).map(|destruction| destruction.line), Reverse(container))
         });
         for container in destroyed.into_iter().chain(alive) {
-            let end = if self.mimics_pj_dump { last } else { self.containers.to(container) };
+            let end = if self.mimics_pj_dump { last } else { self.containers.end_of(container) };
             self.close(end, container);
         }
     }

@@ -64,28 +64,28 @@ impl endpoint_map::Endpoint<5> for SimLinkEndpoint {
 /// Endpoints that wait for the other one, in any number, in memory or in a file.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub(crate) struct PendingLinks {
-    waiting: EndpointMap<SimLinkEndpoint, 5>,
+    endpoints: EndpointMap<SimLinkEndpoint, 5>,
     /// The reason why an endpoint could not be stored or found again.
     #[serde(skip)]
-    failed: Option<Arc<io::Error>>,
+    failure: Option<Arc<io::Error>>,
 }
 
 impl PendingLinks {
     pub(crate) fn new(overflow: OverflowStore) -> Self {
-        Self { waiting: EndpointMap::new(overflow), failed: None }
+        Self { endpoints: EndpointMap::new(overflow), failure: None }
     }
 
     /// Sets the limit of endpoints in memory, and the location of further ones.
     pub(crate) fn overflow_to(&mut self, overflow: OverflowStore) {
-        self.waiting.overflow_to(overflow);
+        self.endpoints.overflow_to(overflow);
     }
 
     /// Returns an error if an endpoint could not be stored.
     #[inline]
     pub(crate) fn check_storage(&self) -> io::Result<()> {
-        match &self.failed {
+        match &self.failure {
             None => Ok(()),
-            Some(why) => Err(io::Error::new(why.kind(), Arc::clone(why))),
+            Some(error) => Err(io::Error::new(error.kind(), Arc::clone(error))),
         }
     }
 
@@ -101,15 +101,15 @@ impl PendingLinks {
         out: &mut impl EntitySink,
     ) -> Option<TimestampExtent> {
         let key = spread(u128::from(holder.0) << 96 | u128::from(ty.0) << 64 | u128::from(endpoint.key.0));
-        let (first, is_last) = match self.waiting.match_or_insert(key, endpoint.starts, || Some(endpoint)) {
-            Ok(EndpointMatch::Other { other, is_last }) => (other, is_last),
+        let (first, is_last) = match self.endpoints.match_or_insert(key, endpoint.starts, || Some(endpoint)) {
+            Ok(EndpointMatch::Other { partner, is_last }) => (partner, is_last),
             Ok(EndpointMatch::Alike) => {
                 faults.count(Fault::KeyInUse);
                 return None;
             }
             Ok(EndpointMatch::Nothing | EndpointMatch::Refused) => return None,
-            Err(why) => {
-                self.failed = Some(Arc::new(why));
+            Err(error) => {
+                self.failure = Some(Arc::new(error));
                 return None;
             }
         };
@@ -143,7 +143,7 @@ impl PendingLinks {
         value_types: &[TypeId],
     ) -> io::Result<u64> {
         let mut drop_count = 0;
-        self.waiting.for_each(|endpoint| {
+        self.endpoints.for_each(|endpoint| {
             match endpoint.open_link(value_types).filter(|_| out.keeps_open_links()) {
                 Some(link) => out.open_link(&link),
                 None => {
@@ -154,7 +154,7 @@ impl PendingLinks {
             }
             Ok(())
         })?;
-        self.waiting.clear();
+        self.endpoints.clear();
         Ok(drop_count)
     }
 
@@ -166,15 +166,15 @@ impl PendingLinks {
         out: &mut impl EntitySink,
         value_types: &[TypeId],
     ) {
-        let all = self.waiting.for_each(|endpoint| {
+        let result = self.endpoints.for_each(|endpoint| {
             if let Some(faults) = &mut faults {
                 faults.count_at(Fault::IncompleteLink, (endpoint.line, endpoint.time));
             }
             endpoint.open_link(value_types).into_iter().for_each(|link| out.open_link(&link));
             Ok(())
         });
-        if let Err(why) = all {
-            self.failed = Some(Arc::new(why));
+        if let Err(error) = result {
+            self.failure = Some(Arc::new(error));
         }
     }
 }

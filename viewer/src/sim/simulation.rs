@@ -36,7 +36,7 @@ pub struct Simulation<E = EntityGatherer> {
     pub(super) first: i64,
     pub(super) last: i64,
     /// The timestamp of the last operation that had one.
-    pub(super) latest: i64,
+    pub(super) last_timestamp: i64,
     /// Whether to be as inexact as `pj_dump`.
     pub(super) mimics_pj_dump: bool,
     /// Whether the numbers are those that `pj_dump` reads.
@@ -88,7 +88,7 @@ impl<E: EntitySink> Simulation<E> {
             faults: FaultCounts::default(),
             first: i64::MAX,
             last: i64::MIN,
-            latest: i64::MIN,
+            last_timestamp: i64::MIN,
             mimics_pj_dump: false,
             has_pj_dump_text: false,
             entity_count: 0,
@@ -140,7 +140,7 @@ impl<E: EntitySink> Simulation<E> {
     pub(super) fn advance_to(&mut self, time: i64) {
         self.first = self.first.min(time);
         self.last = self.last.max(time);
-        self.latest = time;
+        self.last_timestamp = time;
         self.faults.time = time;
     }
 

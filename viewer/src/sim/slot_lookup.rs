@@ -147,9 +147,9 @@ impl<E: EntitySink> Simulation<E> {
             return false;
         }
         let destruction = self.containers.destruction(end);
-        if destruction
-            .is_some_and(|destruction| self.mimics_pj_dump || self.faults.line == 0 || destruction.time < self.latest)
-        {
+        if destruction.is_some_and(|destruction| {
+            self.mimics_pj_dump || self.faults.line == 0 || destruction.time < self.last_timestamp
+        }) {
             self.faults.count(Fault::DeadLinkEnd);
         }
         let expected = if starts { start } else { destination };

@@ -15,29 +15,29 @@ struct OpenState {
     start: i64,
     value: ValueId,
     detail: u32,
-    early: u32,
+    early_position: u32,
 }
 
 /// The open states, innermost last.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct OpenStates {
     place: EntityPlace,
-    open: Vec<OpenState>,
+    states: Vec<OpenState>,
     /// Number of open pushes beyond the maximum depth.
-    hidden: u64,
+    hidden_pushes: u64,
     last: i64,
     /// The creation of the container.
     born: i64,
     /// The first timestamp here, or `born` if that is earlier.
     first: i64,
     /// Number of states so far that began before timestamp 0.
-    early: u32,
+    early_count: u32,
 }
 
 impl OpenStates {
     /// An empty stack of a container that was created at `born`.
     pub(crate) fn new(place: EntityPlace, born: i64) -> Self {
-        Self { place, open: Vec::new(), hidden: 0, last: i64::MIN, born, first: born, early: 0 }
+        Self { place, states: Vec::new(), hidden_pushes: 0, last: i64::MIN, born, first: born, early_count: 0 }
     }
 
     /// The later of a timestamp and the last one. Counts a timestamp that is out of order.
@@ -52,7 +52,7 @@ impl OpenStates {
 
     /// Removes the lower bound of the next timestamp if no state is open, as `pj_dump` does.
     pub(crate) fn restart(&mut self) {
-        if self.open.is_empty() {
+        if self.states.is_empty() {
             self.last = i64::MIN;
         }
     }
@@ -81,8 +81,8 @@ impl OpenStates {
         out: &mut impl EntitySink,
     ) {
         let start = self.order(time, faults);
-        if self.open.len() >= MAX_DEPTH {
-            self.hidden += 1;
+        if self.states.len() >= MAX_DEPTH {
+            self.hidden_pushes += 1;
             out.free_detail(detail);
             return faults.count(Fault::TooDeep);
         }
@@ -95,30 +95,30 @@ impl OpenStates {
             faults.count(Fault::LateCreation);
             self.first = self.first.min(start);
         }
-        let mut early = 0;
+        let mut early_position = 0;
         if start < 0 {
-            self.early = self.early.saturating_add(1);
-            early = self.early;
+            self.early_count = self.early_count.saturating_add(1);
+            early_position = self.early_count;
         }
-        self.open.push(OpenState { start, value, detail, early });
+        self.states.push(OpenState { start, value, detail, early_position });
     }
 
     #[inline]
     pub(crate) fn pop(&mut self, time: i64, faults: &mut FaultCounts, out: &mut impl EntitySink) {
         // A pop without effect is ignored. Its timestamp does not affect later operations.
-        if self.open.is_empty() {
+        if self.states.is_empty() {
             return faults.count(Fault::EmptyPop);
         }
         let end = self.order(time, faults);
-        if self.hidden > 0 {
-            self.hidden -= 1;
+        if self.hidden_pushes > 0 {
+            self.hidden_pushes -= 1;
         } else {
             self.end_top(end, out);
         }
     }
 
     pub(crate) fn reset(&mut self, time: i64, faults: &mut FaultCounts, out: &mut impl EntitySink) {
-        if self.open.is_empty() {
+        if self.states.is_empty() {
             return;
         }
         let end = self.order(time, faults);
@@ -132,17 +132,17 @@ impl OpenStates {
     }
 
     pub(crate) fn end_all(&mut self, end: i64, out: &mut impl EntitySink) {
-        self.hidden = 0;
-        while !self.open.is_empty() {
+        self.hidden_pushes = 0;
+        while !self.states.is_empty() {
             self.end_top(end, out);
         }
     }
 
     #[inline]
     fn end_top(&mut self, end: i64, out: &mut impl EntitySink) {
-        if let Some(OpenState { start, value, detail, early }) = self.open.pop() {
+        if let Some(OpenState { start, value, detail, early_position }) = self.states.pop() {
             let life = TimeRange { from: GlobalNanos(start), to: GlobalNanos(end) };
-            out.state(self.place, EndedState { life, depth: self.open.len() as u32, value, detail, early });
+            out.state(self.place, EndedState { life, depth: self.states.len() as u32, value, detail, early_position });
         }
     }
 }

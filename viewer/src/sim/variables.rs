@@ -16,13 +16,13 @@ pub(crate) struct VariableState {
     /// The first timestamp here, or `born` if that is earlier.
     first: i64,
     /// The start of the current value, and the value.
-    now: Option<(i64, f64)>,
+    current_value: Option<(i64, f64)>,
 }
 
 impl VariableState {
     /// A variable without a value, in a container that was created at `born`.
     pub(crate) fn new(place: EntityPlace, born: i64) -> Self {
-        Self { place, born, first: born, now: None }
+        Self { place, born, first: born, current_value: None }
     }
 
     /// Changes the value. With `any`, the value may become infinite or NaN.
@@ -34,14 +34,14 @@ impl VariableState {
         faults: &mut FaultCounts,
         out: &mut impl EntitySink,
     ) {
-        if self.now.is_none() && op != VariableOp::Set {
+        if self.current_value.is_none() && op != VariableOp::Set {
             faults.count(Fault::NeverSet);
         }
-        let old = self.now.map_or(0.0, |(_, value)| value);
+        let old_value = self.current_value.map_or(0.0, |(_, value)| value);
         let new = match op {
             VariableOp::Set => value,
-            VariableOp::Add => old + value,
-            VariableOp::Subtract => old - value,
+            VariableOp::Add => old_value + value,
+            VariableOp::Subtract => old_value - value,
         };
         if !any && !new.is_finite() {
             return faults.count(Fault::NotFinite);
@@ -49,11 +49,11 @@ impl VariableState {
         if time < self.born {
             faults.count(Fault::LateCreation);
             // If there is a value already, later timestamps are not before it.
-            if self.now.is_none() {
+            if self.current_value.is_none() {
                 self.first = time;
             }
         }
-        match &mut self.now {
+        match &mut self.current_value {
             Some((last, current)) if time <= *last => {
                 if time < *last {
                     faults.count(Fault::VariableOrder);
@@ -71,12 +71,12 @@ impl VariableState {
     /// From the first timestamp here, or the container's creation if that is earlier, to the last
     /// timestamp.
     pub(crate) fn extent(&self) -> TimestampExtent {
-        TimestampExtent { first: self.first, last: self.now.map_or(self.first, |(start, _)| start) }
+        TimestampExtent { first: self.first, last: self.current_value.map_or(self.first, |(start, _)| start) }
     }
 
     /// Ends the variable, because its container has ended.
     pub(crate) fn end(&mut self, end: i64, out: &mut impl EntitySink) {
-        if let Some((start, value)) = self.now.take() {
+        if let Some((start, value)) = self.current_value.take() {
             out.sample(self.place, TimeRange { from: GlobalNanos(start), to: GlobalNanos(end) }, value);
         }
     }

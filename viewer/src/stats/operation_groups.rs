@@ -75,7 +75,7 @@ impl OperationSums {
 pub(crate) fn operation_groups(
     source: &dyn TimelineSource,
     time_range: TimeRange,
-    by: RowGrouping,
+    grouping: RowGrouping,
 ) -> Result<Vec<(OperationGroupKey, OperationSums)>, QueryError> {
     let model = source.model();
     let operations = RecordedOperations::new(source, time_range, |container| Some(container.0))?.list;
@@ -84,12 +84,12 @@ pub(crate) fn operation_groups(
         let Some(info) = model.values.get(operation.value.index()) else { continue };
         let mut key = OperationGroupKey {
             ty: info.ty,
-            value: (by != RowGrouping::Type).then_some(operation.value),
+            value: (grouping != RowGrouping::Type).then_some(operation.value),
             container: None,
             kind: operation.kind,
             communicator: operation.communicator.clone(),
         };
-        if by == RowGrouping::Container {
+        if grouping == RowGrouping::Container {
             for part in &operation.parts {
                 key.container = Some(ContainerId(part.unit));
                 groups.entry(key.clone()).or_default().add(number, operation, part);

@@ -133,12 +133,12 @@ impl PartsByOperation {
         #[expect(clippy::iter_over_hash_type, reason = "each operation is completed separately")]
         for states in self.operations.values_mut() {
             let Some(&first) = states.first() else { continue };
-            let all = source.operation_parts(first.part.state)?;
-            if all.len() <= states.len() {
+            let parts = source.operation_parts(first.part.state)?;
+            if parts.len() <= states.len() {
                 continue;
             }
             let read_ids: FxHashSet<EntityId> = states.iter().map(|state| state.part.state).collect();
-            for operation_part in all.iter().filter(|part| !read_ids.contains(&part.id)) {
+            for operation_part in parts.iter().filter(|part| !read_ids.contains(&part.id)) {
                 let facts = source.facts_without_paths(operation_part.id)?;
                 let Some(unit) = unit_of(facts.container) else { continue };
                 let part = CollectivePart {

@@ -37,7 +37,7 @@ pub struct StateTimes {
     /// Total nanoseconds for which the containers existed in the time range.
     pub existence_nanos: i128,
     /// Total nanoseconds without any state of the type.
-    pub none: i128,
+    pub stateless_time: i128,
 }
 
 impl StateTimes {
@@ -61,7 +61,7 @@ impl StateTimes {
 /// # let trace = format!("{header}{body}");
 /// # let store = tumit_viewer::store::TraceStore::from_paje("example", trace.as_bytes())?;
 /// let times = times(&store, &[ContainerId(1)], TypeId(2), store.extent())?;
-/// assert_eq!((times.values[0].nanos, times.none), (2_000_000_000, 1_000_000_000));
+/// assert_eq!((times.values[0].nanos, times.stateless_time), (2_000_000_000, 1_000_000_000));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -106,7 +106,7 @@ pub(crate) fn times_of<'a>(
     };
     let mut values: Vec<ValueTime> = times.into_iter().map(value).collect();
     values.sort_by(|a, b| b.nanos.cmp(&a.nanos).then(a.value.cmp(&b.value)));
-    Ok(StateTimes { values, existence_nanos: existence, none: (existence - state_nanos).max(0) })
+    Ok(StateTimes { values, existence_nanos: existence, stateless_time: (existence - state_nanos).max(0) })
 }
 
 /// Minimum number of containers with nested states per thread.
@@ -129,10 +129,10 @@ pub(crate) fn nested_times(
             _ => nested_containers.push(container),
         }
     }
-    let mut all = NestedTotals::default();
+    let mut totals = NestedTotals::default();
     // States that are not nested: one query for all containers.
     let of_flat = of_lanes(source, &flat_containers, time_range)?;
-    all.add(of_flat.into_iter().map(|(value, nanos)| NestedTime { value, total: nanos, self_time: nanos }));
+    totals.add(of_flat.into_iter().map(|(value, nanos)| NestedTime { value, total: nanos, self_time: nanos }));
     let parts = map_parts(&nested_containers, NESTED_PER_THREAD, |part, _| {
         let mut sums = NestedTotals::default();
         for &container in part {
@@ -141,9 +141,9 @@ pub(crate) fn nested_times(
         Ok::<_, QueryError>(sums.finish())
     });
     for part in parts {
-        all.add(part?);
+        totals.add(part?);
     }
-    Ok(all.finish())
+    Ok(totals.finish())
 }
 
 /// Total nanoseconds of each value in some lanes, by value.
@@ -156,12 +156,12 @@ pub(crate) fn of_lanes(
     lanes: &[StateLaneId],
     time_range: TimeRange,
 ) -> Result<Vec<(ValueId, i128)>, QueryError> {
-    let long = i128::from(time_range.to.0) - i128::from(time_range.from.0);
+    let duration = i128::from(time_range.to.0) - i128::from(time_range.from.0);
     let wide = |lane: &StateLaneId| source.members_with(lane.container, lane.ty).len().max(1) as i128;
     // Skips the check of each lane if the sum is small, because few lanes represent more than 2^20
     // containers.
-    let is_short = lanes.len() as i128 * long < i128::from(i64::MAX) >> 20;
-    let largest_sum = if is_short { 0 } else { lanes.iter().map(wide).sum::<i128>() * long };
+    let is_short = lanes.len() as i128 * duration < i128::from(i64::MAX) >> 20;
+    let largest_sum = if is_short { 0 } else { lanes.iter().map(wide).sum::<i128>() * duration };
     let parts = u32::try_from(largest_sum / i128::from(i64::MAX) + 1).unwrap_or(u32::MAX);
     let mut all: BTreeMap<ValueId, i128> = BTreeMap::new();
     for part in 0..parts {
@@ -212,7 +212,10 @@ mod tests {
         let state_times = times(&store, &threads, ty("Activity"), time_range).expect("the source contains all of them");
         // `a` exists for 8 s of the time range. It is in `work` all the time, with 1 s of `idle`
         // inside. `b` exists for 7 s and is in `idle` for 6 s.
-        assert_eq!((state_times.existence_nanos, state_times.none), (15 * i128::from(second), i128::from(second)));
+        assert_eq!(
+            (state_times.existence_nanos, state_times.stateless_time),
+            (15 * i128::from(second), i128::from(second))
+        );
         let nanos: Vec<_> = state_times.values.iter().map(|time| (time.value, time.nanos)).collect();
         assert_eq!(nanos, [(value("work"), 8 * i128::from(second)), (value("idle"), 7 * i128::from(second))]);
         assert!((state_times.share(value("idle")) - 7.0 / 15.0).abs() < 1e-12);

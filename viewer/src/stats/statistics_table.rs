@@ -27,15 +27,23 @@ use crate::query::{container_tree, entity_walk};
 pub fn table(
     source: &dyn TimelineSource,
     time_range: TimeRange,
-    by: RowGrouping,
+    grouping: RowGrouping,
     field: Option<&str>,
 ) -> Result<Vec<StatsRow>, QueryError> {
     let (model, list) = (source.model(), source.containers());
     let positions = container_tree::positions(&list);
     let by_type = ContainersByType::new(source, &list);
     let continuations = ContinuationTypes::find(source)?;
-    let maker =
-        StatsTableBuilder { source, model: &model, list: &list, positions, by_type, continuations, time_range, by };
+    let maker = StatsTableBuilder {
+        source,
+        model: &model,
+        list: &list,
+        positions,
+        by_type,
+        continuations,
+        time_range,
+        grouping,
+    };
     let mut rows = Vec::new();
     for ty in &model.types {
         match ty.kind {
@@ -66,7 +74,7 @@ struct StatsTableBuilder<'a> {
     by_type: ContainersByType<'a>,
     continuations: ContinuationTypes,
     time_range: TimeRange,
-    by: RowGrouping,
+    grouping: RowGrouping,
 }
 
 impl StatsTableBuilder<'_> {
@@ -83,7 +91,7 @@ impl StatsTableBuilder<'_> {
 
     /// The sets of containers that share rows: each container alone, or all together.
     fn parts(&self, containers: Vec<ContainerId>) -> Vec<(Option<String>, Vec<ContainerId>)> {
-        match self.by {
+        match self.grouping {
             RowGrouping::Container => containers.into_iter().map(|id| (Some(self.path(id)), vec![id])).collect(),
             RowGrouping::Value | RowGrouping::Type if containers.is_empty() => Vec::new(),
             RowGrouping::Value | RowGrouping::Type => vec![(None, containers)],
@@ -100,7 +108,7 @@ impl StatsTableBuilder<'_> {
             let infos = part.iter().map(|id| self.positions.get(id).map(|&position| &self.list[position]));
             let times = times_of(self.source, infos, ty.id, self.time_range)?;
             let mut durations_by_value = durations(self.source, &part, ty.id, self.time_range)?;
-            if self.by == RowGrouping::Type {
+            if self.grouping == RowGrouping::Type {
                 let all: Durations = durations_by_value.into_values().flat_map(Durations::into_nanos).collect();
                 // The time in any state of the type. Self times never overlap.
                 let time = Some(seconds(times.values.iter().map(|value| value.self_nanos).sum::<i128>()));
@@ -112,7 +120,7 @@ impl StatsTableBuilder<'_> {
             }
             for value in &times.values {
                 let value_durations = durations_by_value.remove(&value.value).unwrap_or_default();
-                let of = StatsRow {
+                let base_row = StatsRow {
                     time: Some(seconds(value.nanos)),
                     share: Some(value.share),
                     self_time: Some(seconds(value.self_nanos)),
@@ -120,7 +128,7 @@ impl StatsTableBuilder<'_> {
                     value: self.value(value.value),
                     ..Self::row("state", ty, container.clone())
                 };
-                rows.push(of.with_durations(&value_durations));
+                rows.push(base_row.with_durations(&value_durations));
             }
             // States without duration take no time, but have rows.
             for (value, value_durations) in durations_by_value {
@@ -139,20 +147,20 @@ impl StatsTableBuilder<'_> {
     fn tasks(&self, ty: &TypeInfo, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
         let mut groups: BTreeMap<_, (Vec<Durations>, i128)> = BTreeMap::new();
         for ((container, value), tasks) in tasks_of(self.source, ty.id, self.time_range, &self.continuations)? {
-            let key = match self.by {
+            let key = match self.grouping {
                 RowGrouping::Container => (Some(container), Some(value)),
                 RowGrouping::Value => (None, Some(value)),
                 RowGrouping::Type => (None, None),
             };
             let all = groups.entry(key).or_default();
             all.0.push(tasks.latencies);
-            all.1 += tasks.active;
+            all.1 += tasks.active_time;
         }
-        for ((container, value), (latencies, active)) in groups {
+        for ((container, value), (latencies, active_time)) in groups {
             let all: Durations = latencies.into_iter().flat_map(Durations::into_nanos).collect();
             let row = StatsRow {
                 value: value.and_then(|value| self.value(value)),
-                time: Some(seconds(active)),
+                time: Some(seconds(active_time)),
                 ..Self::row("task", ty, container.map(|container| self.path(container)))
             };
             rows.push(row.with_durations(&all));
@@ -162,7 +170,7 @@ impl StatsTableBuilder<'_> {
 
     /// Collective operations of all types.
     fn collectives(&self, rows: &mut Vec<StatsRow>) -> Result<(), QueryError> {
-        for (key, sums) in operation_groups(self.source, self.time_range, self.by)? {
+        for (key, sums) in operation_groups(self.source, self.time_range, self.grouping)? {
             let Some(ty) = self.model.types.get(key.ty.index()) else { continue };
             #[expect(clippy::cast_precision_loss, reason = "a size to be displayed")]
             let size = sums.bytes.map(|bytes| bytes as f64);
@@ -195,7 +203,7 @@ impl StatsTableBuilder<'_> {
             let mut counts: BTreeMap<Option<ValueId>, u64> = BTreeMap::new();
             for id in part {
                 entity_walk::events(self.source, (id, ty.id), self.time_range, |mark| {
-                    *counts.entry((self.by != RowGrouping::Type).then_some(mark.value)).or_default() += 1;
+                    *counts.entry((self.grouping != RowGrouping::Type).then_some(mark.value)).or_default() += 1;
                     Ok(())
                 })?;
             }
@@ -217,7 +225,7 @@ impl StatsTableBuilder<'_> {
         let mut groups: BTreeMap<_, (Vec<Durations>, Option<f64>)> = BTreeMap::new();
         for (of, traffic) in link_traffic(self.source, ty.id, self.time_range, field.as_deref())? {
             let LinkTrafficKey { start, end, value } = of;
-            let key = match self.by {
+            let key = match self.grouping {
                 RowGrouping::Container => (Some((start, end)), Some(value)),
                 RowGrouping::Value => (None, Some(value)),
                 RowGrouping::Type => (None, None),
@@ -255,7 +263,7 @@ impl StatsTableBuilder<'_> {
             ..Self::row("variable", ty, container)
         };
         let place_extreme = |&container: &ContainerId, extreme: VariableExtreme| PlacedExtreme { container, extreme };
-        if self.by == RowGrouping::Container {
+        if self.grouping == RowGrouping::Container {
             rows.extend(
                 statistics.iter().map(|(id, s)| {
                     row(Some(self.path(*id)), s.mean, place_extreme(id, s.min), place_extreme(id, s.max))
@@ -288,14 +296,14 @@ struct PlacedExtreme {
 
 impl StatsRow {
     /// Fills in the statistics of durations.
-    fn with_durations(self, all: &Durations) -> Self {
+    fn with_durations(self, durations: &Durations) -> Self {
         Self {
-            count: Some(all.count()),
-            duration_min: all.quantile(0.0).map(seconds),
-            duration_mean: all.mean().map(|nanos| nanos / 1e9),
-            duration_median: all.quantile(0.5).map(seconds),
-            duration_p99: all.quantile(0.99).map(seconds),
-            duration_max: all.quantile(1.0).map(seconds),
+            count: Some(durations.count()),
+            duration_min: durations.quantile(0.0).map(seconds),
+            duration_mean: durations.mean().map(|nanos| nanos / 1e9),
+            duration_median: durations.quantile(0.5).map(seconds),
+            duration_p99: durations.quantile(0.99).map(seconds),
+            duration_max: durations.quantile(1.0).map(seconds),
             ..self
         }
     }

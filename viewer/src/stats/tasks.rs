@@ -25,7 +25,7 @@ pub struct TaskGroup {
     /// From the begin of the first part to the end of the last one.
     pub latencies: Durations,
     /// Time in the parts.
-    pub active: i128,
+    pub active_time: i128,
     /// `None` for a group without tasks.
     pub longest: Option<LongestTask>,
 }
@@ -44,7 +44,7 @@ impl TaskGroup {
     pub(crate) fn merge(&mut self, other: Self) {
         let latencies = [std::mem::take(&mut self.latencies), other.latencies];
         self.latencies = latencies.into_iter().flat_map(Durations::into_nanos).collect();
-        self.active += other.active;
+        self.active_time += other.active_time;
         self.longest = longer_task(self.longest, other.longest);
     }
 }
@@ -83,9 +83,9 @@ pub(crate) fn tasks_of(
     let mut latencies: BTreeMap<(ContainerId, ValueId), Vec<i64>> = BTreeMap::new();
     let mut groups: BTreeMap<(ContainerId, ValueId), TaskGroup> = BTreeMap::new();
     for first in parts.iter().filter(|part| !part.has_previous && continued_values.contains(&part.value)) {
-        let (mut last, mut active) = (first, 0_i128);
+        let (mut last, mut active_time) = (first, 0_i128);
         loop {
-            active += i128::from(last.life.to.0) - i128::from(last.life.from.0);
+            active_time += i128::from(last.life.to.0) - i128::from(last.life.from.0);
             match last.next {
                 Some(next) => last = &parts[next],
                 None => break,
@@ -96,7 +96,7 @@ pub(crate) fn tasks_of(
             let latency = last.life.to.0.saturating_sub(first.life.from.0);
             latencies.entry(key).or_default().push(latency);
             let tasks = groups.entry(key).or_default();
-            tasks.active += active;
+            tasks.active_time += active_time;
             tasks.longest = longer_task(tasks.longest, Some(LongestTask { latency, first: first.id }));
         }
     }

@@ -38,7 +38,7 @@ pub fn variable(
     let extremes = |time_range| -> Result<Option<SeriesColumn>, QueryError> {
         Ok(source.series(container, ty, time_range, 1)?.pop().flatten())
     };
-    let Some(all) = extremes(time_range)? else { return Ok(None) };
+    let Some(range_extremes) = extremes(time_range)? else { return Ok(None) };
     let first = |holds: &dyn Fn(&SeriesColumn) -> bool| {
         let mut part = time_range;
         while part.to.0.saturating_sub(part.from.0) > 1 {
@@ -49,7 +49,9 @@ pub fn variable(
         }
         Ok(part.from)
     };
-    let min = VariableExtreme { value: all.min, timestamp: first(&|column| column.min <= all.min)? };
-    let max = VariableExtreme { value: all.max, timestamp: first(&|column| column.max >= all.max)? };
-    Ok(Some(VariableStats { mean: all.mean, min, max }))
+    let min =
+        VariableExtreme { value: range_extremes.min, timestamp: first(&|column| column.min <= range_extremes.min)? };
+    let max =
+        VariableExtreme { value: range_extremes.max, timestamp: first(&|column| column.max >= range_extremes.max)? };
+    Ok(Some(VariableStats { mean: range_extremes.mean, min, max }))
 }

@@ -151,7 +151,7 @@ impl EntityLookup for TraceStore {
     }
 
     fn referring_states(&self, container: ContainerId, time_range: TimeRange, max_count: usize) -> Vec<EntityId> {
-        self.references.to(container, time_range).take(max_count).collect()
+        self.references.states_referring_to(container, time_range).take(max_count).collect()
     }
 
     fn link_ends(&self, container: ContainerId, extent: TimestampExtent, max_count: usize) -> Vec<EntityId> {

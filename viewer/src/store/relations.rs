@@ -53,7 +53,11 @@ impl StateReferences {
     }
 
     /// States that refer to `container` and overlap the time range, ordered by start.
-    pub(crate) fn to(&self, container: ContainerId, time_range: TimeRange) -> impl Iterator<Item = EntityId> {
+    pub(crate) fn states_referring_to(
+        &self,
+        container: ContainerId,
+        time_range: TimeRange,
+    ) -> impl Iterator<Item = EntityId> {
         self.by_container.get(&container).into_iter().flat_map(move |referring| {
             let started_count = referring.rows.partition_point(|row| row.0 < time_range.to.0);
             referring

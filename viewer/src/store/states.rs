@@ -80,12 +80,12 @@ enum TimeSums {
 #[derive(Debug, Default)]
 pub(crate) struct StoreTimeSums {
     times: Vec<i64>,
-    touched: Vec<u32>,
+    touched_values: Vec<u32>,
 }
 
 impl StoreTimeSums {
     fn reset(&mut self, values: usize) {
-        for value in self.touched.drain(..) {
+        for value in self.touched_values.drain(..) {
             self.times[value as usize] = 0;
         }
         if self.times.len() < values {
@@ -97,7 +97,7 @@ impl StoreTimeSums {
     fn add(&mut self, value: u32, time: i64) {
         let sum = &mut self.times[value as usize];
         if *sum == 0 && time != 0 {
-            self.touched.push(value);
+            self.touched_values.push(value);
         }
         *sum += time;
     }
@@ -264,7 +264,8 @@ impl StoreStateLane {
         scratch.times[self.values[first] as usize] -= before;
         let after = self.end(last - 1).saturating_sub(to).max(0);
         scratch.times[self.values[last - 1] as usize] -= after;
-        let nonzero = scratch.touched.iter().map(|&value| (self.table[value as usize], scratch.times[value as usize]));
+        let nonzero =
+            scratch.touched_values.iter().map(|&value| (self.table[value as usize], scratch.times[value as usize]));
         MixtureCell::of(nonzero.filter(|share| share.1 > 0).collect::<Vec<_>>(), max_count)
     }
 
@@ -315,11 +316,11 @@ fn partition_point_near(hint: usize, len: usize, before: impl Fn(usize) -> bool)
     }
     let mut high = len.min(low + step);
     while low < high {
-        let middle = low.midpoint(high);
-        if before(middle) {
-            low = middle + 1;
+        let position = low.midpoint(high);
+        if before(position) {
+            low = position + 1;
         } else {
-            high = middle;
+            high = position;
         }
     }
     low

@@ -73,7 +73,7 @@ impl StoreParts {
         let model = Arc::new(model(std::mem::take(&mut self.types), std::mem::take(&mut self.values)));
         let OrderedContainers { containers, positions } = depth_first(std::mem::take(&mut self.containers));
         let states = seal_states(std::mem::take(&mut self.states));
-        let nested = nested_sums(&states);
+        let nested_checkpoints = nested_sums(&states);
         let marks = seal_marks(std::mem::take(&mut self.marks));
         let variables = seal_variables(std::mem::take(&mut self.variables));
         let links = seal_links(std::mem::take(&mut self.links), &model);
@@ -106,7 +106,7 @@ impl StoreParts {
             containers: Arc::new(containers),
             positions,
             states,
-            nested,
+            nested_checkpoints,
             marks,
             ranges: ranges_by_type(&variables),
             variables,

@@ -48,7 +48,7 @@ pub struct TraceStore {
     /// Sorted by container, type and depth.
     pub(crate) states: Vec<StoreStateLane>,
     /// Checkpoints of nested states, sorted by container and type, for places with many states.
-    pub(crate) nested: Vec<NestedCheckpoints>,
+    pub(crate) nested_checkpoints: Vec<NestedCheckpoints>,
     /// Sorted by container and type.
     pub(crate) marks: Vec<StoreMarkLane>,
     /// Sorted by container and type.

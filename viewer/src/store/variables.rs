@@ -123,14 +123,14 @@ impl StoreVariableLane {
             let time = self.end(index).min(time_range.to.0) - self.start(index).max(time_range.from.0);
             SampleNode { min: value, max: value, integral: value * time.max(0) as f64 }
         };
-        let mut all = clip(range.start);
+        let mut sum = clip(range.start);
         if last > range.start {
-            all = all.join(clip(last)).join(self.combine_samples(range.start + 1..last));
+            sum = sum.join(clip(last)).join(self.combine_samples(range.start + 1..last));
         }
         let covered_nanos = self.end(last).min(time_range.to.0) - self.start(range.start).max(time_range.from.0);
-        let mean = if covered_nanos > 0 { all.integral / covered_nanos as f64 } else { self.value(last) };
+        let mean = if covered_nanos > 0 { sum.integral / covered_nanos as f64 } else { self.value(last) };
         // Rounding must not move the mean out of the range.
-        Some(SeriesColumn { min: all.min, max: all.max, mean: mean.clamp(all.min, all.max) })
+        Some(SeriesColumn { min: sum.min, max: sum.max, mean: mean.clamp(sum.min, sum.max) })
     }
 
     /// Combines whole samples of a range, with the largest possible nodes.

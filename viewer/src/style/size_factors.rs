@@ -57,11 +57,11 @@ pub(crate) fn event_strip_height(factor: f32, scale: f32) -> f32 {
 
 /// The height of a mark in a strip of this height.
 pub(crate) fn mark(strip_height: f32, factor: f32, style: DrawStyle) -> f32 {
-    let more = MARK * (factor - 1.0);
-    let usual = if strip_height > EVENT_STRIP_HEIGHT + more {
-        strip_height - more
+    let growth = MARK * (factor - 1.0);
+    let usual = if strip_height > EVENT_STRIP_HEIGHT + growth {
+        strip_height - growth
     } else {
-        EVENT_STRIP_HEIGHT * strip_height / (EVENT_STRIP_HEIGHT + more)
+        EVENT_STRIP_HEIGHT * strip_height / (EVENT_STRIP_HEIGHT + growth)
     };
     ((usual - 1.5).clamp(MIN_MARK, MARK) * size(style)).max(MIN_MARK)
 }

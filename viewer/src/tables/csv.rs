@@ -60,25 +60,25 @@ impl RowForm for CsvForm {
 
     fn row(&self, row: &EntityRow<'_>, context: RowContext<'_>, out: &mut Vec<u8>) {
         write_leading_columns(row, out);
-        middle(row, self.start, out);
-        self.after(row, context, out);
+        write_middle(row, self.start, out);
+        self.write_suffix(row, context, out);
     }
 
     fn frame(&self, row: &EntityRow<'_>, context: RowContext<'_>, frame: &mut RowFrame) {
-        write_leading_columns(row, &mut frame.before);
-        self.after(row, context, &mut frame.after);
+        write_leading_columns(row, &mut frame.prefix);
+        self.write_suffix(row, context, &mut frame.suffix);
     }
 
     fn row_in_frame(&self, frame: &RowFrame, row: &EntityRow<'_>, out: &mut Vec<u8>) {
-        out.extend_from_slice(&frame.before);
-        middle(row, self.start, out);
-        out.extend_from_slice(&frame.after);
+        out.extend_from_slice(&frame.prefix);
+        write_middle(row, self.start, out);
+        out.extend_from_slice(&frame.suffix);
     }
 }
 
 impl CsvForm {
     /// Writes the columns after the value.
-    fn after(self, row: &EntityRow<'_>, context: RowContext<'_>, out: &mut Vec<u8>) {
+    fn write_suffix(self, row: &EntityRow<'_>, context: RowContext<'_>, out: &mut Vec<u8>) {
         if let Some(link) = &row.link {
             out.push(b',');
             out.extend_from_slice(link.start.name);
@@ -97,12 +97,12 @@ impl CsvForm {
                 integer(number.into(), out);
             }
         }
-        self.extra(row.detail, context, out);
+        self.write_extra_fields(row.detail, context, out);
         out.push(b'\n');
     }
 
     /// Writes the columns after the fixed ones.
-    fn extra(self, detail: Option<&RowDetails>, context: RowContext<'_>, out: &mut Vec<u8>) {
+    fn write_extra_fields(self, detail: Option<&RowDetails>, context: RowContext<'_>, out: &mut Vec<u8>) {
         let columns = context.columns;
         if columns.source {
             out.push(b',');
@@ -148,7 +148,7 @@ fn write_leading_columns(row: &EntityRow<'_>, out: &mut Vec<u8>) {
 
 /// Writes the columns from the timestamps to the value.
 #[inline]
-fn middle(row: &EntityRow<'_>, start: Option<i64>, out: &mut Vec<u8>) {
+fn write_middle(row: &EntityRow<'_>, start: Option<i64>, out: &mut Vec<u8>) {
     for timestamp in [row.start, row.end] {
         out.push(b',');
         match start {

@@ -93,14 +93,14 @@ impl RowDetails {
 #[derive(Debug, Default)]
 pub(crate) struct RowDetailTable {
     details: Vec<RowDetails>,
-    free: Vec<u32>,
+    free_rows: Vec<u32>,
     pub(crate) names: FieldNames,
 }
 
 impl RowDetailTable {
     /// Stores the details of an entity. Returns their number.
     pub(crate) fn add(&mut self, extra: &[ExtraField<'_>], source: Option<SourcePosition<'_>>) -> u32 {
-        let number = self.free.pop().unwrap_or_else(|| {
+        let number = self.free_rows.pop().unwrap_or_else(|| {
             self.details.push(RowDetails::default());
             self.details.len() as u32
         });
@@ -159,20 +159,20 @@ impl RowDetailTable {
     pub(crate) fn free_row(&mut self, number: u32) {
         if let Some(detail) = (number as usize).checked_sub(1).and_then(|index| self.details.get_mut(index)) {
             detail.clear();
-            self.free.push(number);
+            self.free_rows.push(number);
         }
     }
 }
 
 /// Inserts a text before all others.
 fn prefix(detail: &mut RowDetails, text: &str) -> RowValue {
-    let by = text.len() as u32;
+    let offset = text.len() as u32;
     detail.texts.insert_str(0, text);
     for field in &mut detail.fields {
         if let RowValue::Text { from, to } = &mut field.value {
-            *from += by;
-            *to += by;
+            *from += offset;
+            *to += offset;
         }
     }
-    RowValue::Text { from: 0, to: by }
+    RowValue::Text { from: 0, to: offset }
 }

@@ -24,8 +24,8 @@ impl EarlyRows {
     pub(crate) fn store(&mut self, row: &EntityRow<'_>, write: impl FnOnce(&mut Vec<u8>)) {
         let (early, text) = self.0.entry((row.kind, row.container.number, row.type_id.0)).or_default();
         // States end in a different order than they begin. All other kinds are in order.
-        if row.early >= *early {
-            *early = row.early;
+        if row.early_position >= *early {
+            *early = row.early_position;
             text.clear();
             write(text);
         }

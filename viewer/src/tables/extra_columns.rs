@@ -19,7 +19,7 @@ pub(crate) struct ExtraColumns {
     /// Whether there are source locations.
     pub(crate) source: bool,
     /// Names that were announced after the header was written.
-    pub(crate) late: BTreeSet<String>,
+    pub(crate) late_names: BTreeSet<String>,
     is_closed: bool,
 }
 

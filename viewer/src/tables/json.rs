@@ -55,7 +55,7 @@ impl RowForm for JsonForm {
             text(link.key, out);
         }
         if let Some(detail) = row.detail {
-            extra(detail, context, out);
+            write_extra_fields(detail, context, out);
         }
         out.extend_from_slice(b"}\n");
     }
@@ -74,7 +74,7 @@ impl JsonForm {
 }
 
 /// Writes the source location and the fields of an entity.
-fn extra(detail: &RowDetails, context: RowContext<'_>, out: &mut Vec<u8>) {
+fn write_extra_fields(detail: &RowDetails, context: RowContext<'_>, out: &mut Vec<u8>) {
     if let Some((file, line)) = detail.file().zip(detail.line) {
         out.extend_from_slice(b",\"file\":");
         text(file, out);

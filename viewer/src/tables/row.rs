@@ -38,8 +38,8 @@ pub(crate) struct EntityRow<'a> {
     /// Name of the type.
     pub(crate) ty: &'a [u8],
     pub(crate) type_id: TypeId,
-    /// As [`EndedState::early`](crate::sim::EndedState::early).
-    pub(crate) early: u32,
+    /// As [`EndedState::early_position`](crate::sim::EndedState::early_position).
+    pub(crate) early_position: u32,
     /// Timestamps in nanoseconds.
     pub(crate) start: i64,
     pub(crate) end: i64,

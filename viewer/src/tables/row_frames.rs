@@ -10,9 +10,9 @@ const KEPT: usize = 1 << 10;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RowFrame {
     /// The text before the first timestamp.
-    pub(crate) before: Vec<u8>,
+    pub(crate) prefix: Vec<u8>,
     /// The text after the value.
-    pub(crate) after: Vec<u8>,
+    pub(crate) suffix: Vec<u8>,
     place: Option<FramePlace>,
 }
 
@@ -48,8 +48,8 @@ impl RowFrames {
         let frame = &mut self.0[index];
         if frame.place != Some(place) {
             frame.place = Some(place);
-            frame.before.clear();
-            frame.after.clear();
+            frame.prefix.clear();
+            frame.suffix.clear();
             fill(frame);
         }
         frame
@@ -69,9 +69,9 @@ mod tests {
                 for kind in [RowKind::State, RowKind::Event] {
                     let frame = frames.of(FramePlace { kind, number }, |frame| {
                         frames_made += 1;
-                        frame.before.extend_from_slice(format!("{kind:?} {number}").as_bytes());
+                        frame.prefix.extend_from_slice(format!("{kind:?} {number}").as_bytes());
                     });
-                    assert_eq!(frame.before, format!("{kind:?} {number}").as_bytes());
+                    assert_eq!(frame.prefix, format!("{kind:?} {number}").as_bytes());
                 }
             }
         }

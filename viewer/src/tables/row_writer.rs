@@ -26,7 +26,7 @@ type NameList = Vec<Box<[u8]>>;
 pub(crate) enum RowOutput<'o> {
     /// Written data cannot be removed.
     Stream(&'o mut dyn Write),
-    /// A file from this byte on. Written data can be removed.
+    /// A file, and the byte at which the rows begin. Written data can be removed.
     File(&'o File, u64),
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct RowWriter<'o, F> {
     details: RowDetailTable,
     columns: ExtraColumns,
     frames: RowFrames,
-    early: EarlyRows,
+    early_rows: EarlyRows,
     rows: u64,
 }
 
@@ -87,7 +87,7 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
             details: RowDetailTable::default(),
             columns: ExtraColumns::default(),
             frames: RowFrames::default(),
-            early: EarlyRows::default(),
+            early_rows: EarlyRows::default(),
             rows: 0,
         }
     }
@@ -112,12 +112,12 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
         if F::HAS_HEADER && !self.columns.is_closed() {
             self.begin();
         }
-        let Self { form, buffer, types, values, containers, key, details, columns, early, .. } = self;
+        let Self { form, buffer, types, values, containers, key, details, columns, early_rows, .. } = self;
         let names = NameTable { types, values, containers, key };
         let row = EntityRow { detail: details.get(detail), ..make(&names) };
         let context = RowContext { columns, details, containers };
         if F::IS_PEER && EarlyRows::is_early(&row) {
-            return early.store(&row, |out| form.row(&row, context, out));
+            return early_rows.store(&row, |out| form.row(&row, context, out));
         }
         form.row(&row, context, buffer);
         self.rows += 1;
@@ -160,12 +160,12 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
         {
             for field in &detail_text.fields {
                 if self.columns.index_of(field).is_none() {
-                    self.columns.late.insert(self.details.names.get(field.name).to_owned());
+                    self.columns.late_names.insert(self.details.names.get(field.name).to_owned());
                     break;
                 }
             }
             if detail_text.line.is_some() && !self.columns.source {
-                self.columns.late.insert("File".to_owned());
+                self.columns.late_names.insert("File".to_owned());
             }
         }
         self.details.free_row(detail);
@@ -207,7 +207,7 @@ impl<'a> NameTable<'a> {
             container: self.container(container),
             ty: self.ty(ty),
             type_id: ty,
-            early: 0,
+            early_position: 0,
             start: life.from.0,
             end: life.to.0,
             imbrication: None,
@@ -283,7 +283,7 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
     fn state(&mut self, place: EntityPlace, state: EndedState) {
         self.write_in_frame(place, state.detail, |names| EntityRow {
             imbrication: Some(state.depth),
-            early: state.early,
+            early_position: state.early_position,
             ..names.row(RowKind::State, place.container, place.ty, state.life, names.value(state.value))
         });
     }
@@ -336,7 +336,7 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
         self.containers.clear();
         self.keys.clear();
         self.frames.clear();
-        self.early = EarlyRows::default();
+        self.early_rows = EarlyRows::default();
         (self.details, self.columns, self.rows) = (RowDetailTable::default(), ExtraColumns::default(), 0);
         Ok(())
     }
@@ -351,7 +351,7 @@ impl<F: RowForm> EntitySink for RowWriter<'_, F> {
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.rows += self.early.drain(&mut self.buffer);
+        self.rows += self.early_rows.drain(&mut self.buffer);
         self.out.write_all(&self.buffer)?;
         self.buffer.clear();
         self.out.flush()

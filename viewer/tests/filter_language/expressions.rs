@@ -66,16 +66,16 @@ fn key() -> impl Strategy<Value = OrderKey> {
     let measure = prop_oneof![
         Just(Measure::Name),
         Just(Measure::Start),
-        (patterns(), of()).prop_map(|(values, of)| Measure::Time { values, of }),
-        (patterns(), of()).prop_map(|(values, of)| Measure::Number { values, of }),
-        pattern().prop_map(|of| Measure::Mean { of }),
-        pattern().prop_map(|of| Measure::Min { of }),
-        pattern().prop_map(|of| Measure::Max { of }),
-        pattern().prop_map(|of| Measure::Integral { of }),
+        (patterns(), of()).prop_map(|(values, types)| Measure::Time { values, types }),
+        (patterns(), of()).prop_map(|(values, types)| Measure::Number { values, types }),
+        pattern().prop_map(|types| Measure::Mean { types }),
+        pattern().prop_map(|types| Measure::Min { types }),
+        pattern().prop_map(|types| Measure::Max { types }),
+        pattern().prop_map(|types| Measure::Integral { types }),
         Just(Measure::End),
-        (patterns(), of()).prop_map(|(values, of)| Measure::Share { values, of }),
+        (patterns(), of()).prop_map(|(values, types)| Measure::Share { values, types }),
         (prop::sample::select(DurationStatistic::ALL.to_vec()), patterns(), of())
-            .prop_map(|((_, statistic), values, of)| Measure::Duration { statistic, values, of }),
+            .prop_map(|((_, statistic), values, types)| Measure::Duration { statistic, values, types }),
         (
             prop::sample::select(vec![
                 ReduceOperation::Sum,
@@ -86,9 +86,9 @@ fn key() -> impl Strategy<Value = OrderKey> {
             name(),
             pattern()
         )
-            .prop_map(|(operation, field, of)| Measure::Field { operation, field, of }),
-        (prop::option::of(name()), of()).prop_map(|(field, of)| Measure::Sent { field, of }),
-        (prop::option::of(name()), of()).prop_map(|(field, of)| Measure::Received { field, of }),
+            .prop_map(|(operation, field, types)| Measure::Field { operation, field, types }),
+        (prop::option::of(name()), of()).prop_map(|(field, types)| Measure::Sent { field, types }),
+        (prop::option::of(name()), of()).prop_map(|(field, types)| Measure::Received { field, types }),
     ];
     (measure, prop::option::of(time_range())).prop_map(|(measure, during)| OrderKey { measure, during })
 }
@@ -120,11 +120,11 @@ fn selection() -> impl Strategy<Value = FilterExpr> {
     let condition = condition();
     prop_oneof![
         (keep(), patterns()).prop_map(|(keep, types)| FilterExpr::Types { keep, types }),
-        (keep(), patterns(), of()).prop_map(|(keep, values, of)| FilterExpr::Values { keep, values, of }),
+        (keep(), patterns(), of()).prop_map(|(keep, values, types)| FilterExpr::Values { keep, values, types }),
         (keep(), patterns()).prop_map(|(keep, containers)| FilterExpr::Containers { keep, containers }),
-        (keep(), condition, of()).prop_map(|(keep, condition, of)| FilterExpr::Attribute { keep, condition, of }),
+        (keep(), condition, of()).prop_map(|(keep, condition, types)| FilterExpr::Attribute { keep, condition, types }),
         (keep(), comparison(), any::<i64>().prop_map(|n| n / 2), of())
-            .prop_map(|(keep, comparison, nanos, of)| FilterExpr::Duration { keep, comparison, nanos, of }),
+            .prop_map(|(keep, comparison, nanos, types)| FilterExpr::Duration { keep, comparison, nanos, types }),
         time_range().prop_map(FilterExpr::Cut),
     ]
 }
@@ -139,23 +139,24 @@ pub(crate) fn filter() -> impl Strategy<Value = FilterExpr> {
         prop_oneof![Just(ReductionForm::Variable), Just(ReductionForm::State)],
         prop::option::of(name()),
     )
-        .prop_map(|(operation, (end, values), of, per, form, name)| {
-            FilterExpr::Reduce(Reduction { operation, end, values, of, per, form, name })
+        .prop_map(|(operation, (end, values), types, group_type, form, name)| {
+            FilterExpr::Reduce(Reduction { operation, end, values, types, group_type, form, name })
         });
     let number = prop_oneof![(-1000..1000_i32).prop_map(f64::from), any::<i32>().prop_map(|n| f64::from(n) / 7.0)];
-    let having = (pattern(), key(), comparison(), number).prop_map(|(ty, by, comparison, number)| {
-        let time = by.measure.is_time();
-        FilterExpr::Having { ty, by, comparison, number: if time { number.trunc() } else { number } }
+    let having = (pattern(), key(), comparison(), number).prop_map(|(ty, key, comparison, number)| {
+        let time = key.measure.is_time();
+        FilterExpr::Having { ty, key, comparison, number: if time { number.trunc() } else { number } }
     });
-    let painted = (patterns(), of(), 0..0x100_0000_u32).prop_map(|(values, of, color)| FilterExpr::Color {
+    let painted = (patterns(), of(), 0..0x100_0000_u32).prop_map(|(values, types, color)| FilterExpr::Color {
         values,
-        of,
+        types,
         color: rgb(color),
     });
     let shape = prop::sample::select(MarkShape::ALL.to_vec());
-    let shaped = (patterns(), of(), shape).prop_map(|(values, of, shape)| FilterExpr::Shape { values, of, shape });
+    let shaped =
+        (patterns(), of(), shape).prop_map(|(values, types, shape)| FilterExpr::Shape { values, types, shape });
     let size = (1..400_u16).prop_map(|hundredths| f32::from(hundredths) / 100.0);
-    let sized = (patterns(), of(), size).prop_map(|(values, of, size)| FilterExpr::Size { values, of, size });
+    let sized = (patterns(), of(), size).prop_map(|(values, types, size)| FilterExpr::Size { values, types, size });
     prop_oneof![
         1 => shaped,
         1 => sized,
@@ -164,18 +165,18 @@ pub(crate) fn filter() -> impl Strategy<Value = FilterExpr> {
         1 => patterns().prop_map(|types| FilterExpr::Reuse { types }),
         2 => reduction,
         2 => (pattern(), key(), any::<bool>())
-            .prop_map(|(ty, by, descending)| FilterExpr::Sort { ty, by, descending }),
+            .prop_map(|(ty, key, descending)| FilterExpr::Sort { ty, key, descending }),
         1 => patterns().prop_map(|containers| FilterExpr::Order { containers }),
         1 => (any::<u32>(), pattern(), key(), any::<bool>())
-            .prop_map(|(number, ty, by, lowest)| FilterExpr::Best { number, ty, by, lowest }),
+            .prop_map(|(number, ty, key, lowest)| FilterExpr::Best { number, ty, key, lowest }),
         1 => having,
-        1 => (pattern(), name(), prop::collection::btree_set(-1000..1000_i32, 0..5)).prop_map(|(of, field, edges)| {
-            FilterExpr::Classify { of, field, edges: edges.into_iter().map(f64::from).collect() }
+        1 => (pattern(), name(), prop::collection::btree_set(-1000..1000_i32, 0..5)).prop_map(|(types, field, edges)| {
+            FilterExpr::Classify { types, field, edges: edges.into_iter().map(f64::from).collect() }
         }),
         1 => painted,
         1 => (patterns(), of(), prop::sample::select(&ActivityCategory::WORDS[..]))
-            .prop_map(|(values, of, (_, category))| FilterExpr::Category { values, of, category }),
+            .prop_map(|(values, types, (_, category))| FilterExpr::Category { values, types, category }),
         1 => series(),
-        1 => (patterns(), of()).prop_map(|(values, of)| FilterExpr::Bright { values, of }),
+        1 => (patterns(), of()).prop_map(|(values, types)| FilterExpr::Bright { values, types }),
     ]
 }

@@ -23,7 +23,7 @@ proptest! {
 
     #[test]
     fn a_chain_comes_back_from_its_file(filters in prop::collection::vec((filter(), any::<bool>()), 0..5)) {
-        let chain = FilterChain { filters: filters.into_iter().map(|(filter, on)| ChainEntry { filter, on }).collect() };
+        let chain = FilterChain { filters: filters.into_iter().map(|(filter, is_on)| ChainEntry { filter, is_on }).collect() };
         prop_assert_eq!(FilterChain::from_text(&chain.to_text()).unwrap(), chain.clone());
         let json = serde_json::to_string(&chain).unwrap();
         prop_assert_eq!(serde_json::from_str::<FilterChain>(&json).unwrap(), chain);
@@ -163,7 +163,7 @@ fn files_of_version_1_keep_their_meaning() {
             "only where from = A or to = B, C",
         ]
     );
-    assert_eq!(chain.filters.iter().filter(|entry| !entry.on).count(), 1);
+    assert_eq!(chain.filters.iter().filter(|entry| !entry.is_on).count(), 1);
     // A rewritten file has the version that it needs.
     assert!(chain.to_text().contains("\"version\": 2"));
     assert_eq!(FilterChain::from_text(&chain.to_text()).unwrap(), chain);
@@ -276,7 +276,7 @@ fn time_ranges_are_those_of_the_command_and_the_page() {
         let nanos = |key: &str| row[key].as_str().map(|nanos| GlobalNanos(nanos.parse().unwrap()));
         let range = OpenTimeRange { from: nanos("from"), to: nanos("to") };
         let key = OrderKey { measure: Measure::Start, during: Some(range) };
-        let sort = FilterExpr::Sort { ty: NamePattern::new("Thread".to_owned()), by: key, descending: false };
+        let sort = FilterExpr::Sort { ty: NamePattern::new("Thread".to_owned()), key, descending: false };
         for (form, filter) in [("cut", FilterExpr::Cut(range)), ("sort Thread by start in", sort)] {
             match format!("{form} {text}").parse::<FilterExpr>() {
                 Ok(read) => assert!(read == filter && row.get("error").is_none(), "{form} {text}: {read:?}"),
@@ -305,7 +305,7 @@ fn the_place_of_a_wrong_time_is_all_of_it() {
 fn errors_in_a_file_name_the_field() {
     let good = r#"{ "format": "tumit-view", "version": 1, "filters": ["hide value x", { "filter": "reuse Thread", "on": false }] }"#;
     let chain = FilterChain::from_text(good).unwrap();
-    assert_eq!(chain.filters.iter().map(|entry| entry.on).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(chain.filters.iter().map(|entry| entry.is_on).collect::<Vec<_>>(), [true, false]);
     for (from, to, words) in [
         ("tumit-view", "other", "`format`: expected \"tumit-view\", found \"other\""),
         (

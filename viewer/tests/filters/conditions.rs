@@ -106,7 +106,7 @@ proptest! {
         })?;
         check_filter(&plans, query, "only where not (value = idle or involves node 0) of Activity", |world| {
             let below = world.below("node 0");
-            world.states.retain(|state| state.value != "idle" && !below.contains(&state.at));
+            world.states.retain(|state| state.value != "idle" && !below.contains(&state.container));
         })?;
     }
 }

@@ -245,10 +245,10 @@ proptest! {
             world.places.retain(|place| place.ty != "Thread");
             let life = threads.iter().fold((END, 0), |all, one| (all.0.min(one.life.0), all.1.max(one.life.1)));
             world.places.push(ModelContainer { name: "all".to_owned(), parent: first.clone(), ty: "Thread", life });
-            world.states.iter_mut().for_each(|state| state.at = "all".to_owned());
-            world.events.iter_mut().for_each(|event| event.at = "all".to_owned());
+            world.states.iter_mut().for_each(|state| state.container = "all".to_owned());
+            world.events.iter_mut().for_each(|event| event.container = "all".to_owned());
             world.links.iter_mut().for_each(|link| link.ends = ("all".to_owned(), "all".to_owned()));
-            let sampled_threads: BTreeSet<String> = world.samples.iter().map(|sample| sample.at.clone()).collect();
+            let sampled_threads: BTreeSet<String> = world.samples.iter().map(|sample| sample.container.clone()).collect();
             if sampled_threads.len() > 1 {
                 let samples = std::mem::take(&mut world.samples);
                 let timestamps = samples.iter().flat_map(|s| [s.life.0, s.life.1]);
@@ -257,9 +257,9 @@ proptest! {
                     (!values.is_empty()).then(|| values.iter().sum())
                 };
                 let pieces = steps(timestamps, (0, END), sum).into_iter();
-                world.samples = pieces.map(|(life, value)| ModelSample { at: "all".into(), ty: "Load".into(), life, value }).collect();
+                world.samples = pieces.map(|(life, value)| ModelSample { container: "all".into(), ty: "Load".into(), life, value }).collect();
             }
-            world.samples.iter_mut().for_each(|sample| sample.at = "all".to_owned());
+            world.samples.iter_mut().for_each(|sample| sample.container = "all".to_owned());
             world.merged = true;
         })?;
     }
@@ -311,12 +311,12 @@ proptest! {
         let sorted = check_filter(&plans, query, "sort Thread by time wait of Activity descending", |_| {})?;
         let world = planned_trace(&plans);
         let time = |name: &str| -> i64 {
-            let waits = world.states.iter().filter(|state| state.at == name && state.value == "wait");
+            let waits = world.states.iter().filter(|state| state.container == name && state.value == "wait");
             waits.map(|state| state.life.1 - state.life.0).sum()
         };
         let order = sorted.containers();
         for pair in order.windows(2).filter(|pair| pair[0].parent == pair[1].parent && pair[0].depth == 2) {
-            prop_assert!(time(&pair[0].name) >= time(&pair[1].name) || !world.states.iter().any(|s| s.at == pair[0].name));
+            prop_assert!(time(&pair[0].name) >= time(&pair[1].name) || !world.states.iter().any(|s| s.container == pair[0].name));
         }
         let ordered = check_filter(&plans, query, "order node 1, node 0", |_| {})?;
         let nodes: Vec<String> =
@@ -373,7 +373,7 @@ proptest! {
         let count = ids.iter().filter(|id| matches!(id, EntityId::State(_))).count() as u64;
         prop_assert_eq!(filtered.summary().states, count);
         // A filter that is off has no effect.
-        chain.filters.iter_mut().for_each(|entry| entry.on = entry.filter == filter("hide type Load"));
+        chain.filters.iter_mut().for_each(|entry| entry.is_on = entry.filter == filter("hide type Load"));
         world.samples.clear();
         check(&chain.apply(store(&world)).unwrap(), &world, query.0, query.1)?;
     }

@@ -33,7 +33,7 @@ type ValuePiece = ((i64, i64), f64);
 fn pieces(world: &ModelTrace, operation: &str, below: &BTreeSet<String>) -> Vec<ValuePiece> {
     match operation {
         "count" | "state" => {
-            let states = world.states.iter().filter(|state| state.ty == "Activity" && below.contains(&state.at));
+            let states = world.states.iter().filter(|state| state.ty == "Activity" && below.contains(&state.container));
             states.filter(|state| state.value != "idle").map(|state| (state.life, 1.0)).collect()
         }
         "links" | "bytes" => {
@@ -51,11 +51,12 @@ fn pieces(world: &ModelTrace, operation: &str, below: &BTreeSet<String>) -> Vec<
         }
         // For events: the number of events so far.
         "events" | "event state" => {
-            let events = world.events.iter().filter(|event| below.contains(&event.at) && event.value == "work");
+            let events = world.events.iter().filter(|event| below.contains(&event.container) && event.value == "work");
             events.map(|event| ((event.timestamp, END), 1.0)).collect()
         }
         _ => {
-            let samples = world.samples.iter().filter(|sample| sample.ty == "Load" && below.contains(&sample.at));
+            let samples =
+                world.samples.iter().filter(|sample| sample.ty == "Load" && below.contains(&sample.container));
             samples.map(|sample| (sample.life, sample.value)).collect()
         }
     }
@@ -80,11 +81,11 @@ fn add_reduction(world: &mut ModelTrace, operation: &str, node: &str) {
     let pieces = pieces(world, operation, &world.below(node));
     let timestamps = pieces.iter().flat_map(|piece| [piece.0.0, piece.0.1]);
     for (life, value) in steps(timestamps, (0, END), |time| reduced_value(operation, &pieces, time)) {
-        let (at, ty) = (node.to_owned(), "Reduced".to_owned());
+        let (container, ty) = (node.to_owned(), "Reduced".to_owned());
         if operation.ends_with("state") {
-            world.states.push(ModelState { at, ty, depth: 0, life, value: value.to_string() });
+            world.states.push(ModelState { container, ty, depth: 0, life, value: value.to_string() });
         } else {
-            world.samples.push(ModelSample { at, ty, life, value });
+            world.samples.push(ModelSample { container, ty, life, value });
         }
     }
 }

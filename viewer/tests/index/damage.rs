@@ -17,16 +17,16 @@ fn damage_is_detected() {
     let original = std::fs::read(&path).expect("it was just written");
     let whole = store(40);
     let damaged = folder.path().join("damaged.tmtx");
-    for at in (0..original.len()).filter(|&at| original[at] != 0 || at % 16 == 0) {
+    for position in (0..original.len()).filter(|&at| original[at] != 0 || at % 16 == 0) {
         let mut bytes = original.clone();
-        bytes[at] ^= 1 << (at % 8);
+        bytes[position] ^= 1 << (position % 8);
         std::fs::write(&damaged, &bytes).expect("room for it");
-        assert!(IndexReader::open_file(&damaged, KEY).is_err(), "byte {at}");
-        if at % 211 == 0
+        assert!(IndexReader::open_file(&damaged, KEY).is_err(), "byte {position}");
+        if position % 211 == 0
             && let Ok(index) = IndexReader::map_file(&damaged, KEY)
         {
             let result = compare(&whole, &index);
-            assert!(matches!(result, Ok(()) | Err(QueryError::Damaged)), "byte {at}: {result:?}");
+            assert!(matches!(result, Ok(()) | Err(QueryError::Damaged)), "byte {position}: {result:?}");
             assert_eq!(result.is_err(), !damaged.exists(), "a damaged index is removed");
         }
     }

@@ -41,13 +41,13 @@ pub(crate) fn counted(
 /// Threads with `number` events and links. Links last up to `max_duration` ns, and some of them end
 /// before they start.
 fn events(number: u64, values: u32, threads: u32, max_duration: u64, seed: u64) -> (Vec<PajeEvent<'static>>, i64) {
-    let mut all = vec![
+    let mut events = vec![
         define_type(THREAD, PajeTypeKind::Container, TypeId::ROOT),
         define_type(NOTE, PajeTypeKind::Event, THREAD),
         define_type(MESSAGE, PajeTypeKind::Link { start: THREAD, end: THREAD }, TypeId::ROOT),
     ];
-    all.extend((0..values + 2).map(|value| define_value(value, if value < values { NOTE } else { MESSAGE })));
-    all.extend((1..=threads).map(|number| create_container(number, THREAD)));
+    events.extend((0..values + 2).map(|value| define_value(value, if value < values { NOTE } else { MESSAGE })));
+    events.extend((1..=threads).map(|number| create_container(number, THREAD)));
     let (mut random, mut now) = (XorshiftGenerator(seed), 0_i64);
     let (extra, source): (&[_], _) = (&[], None);
     for step in 0..number {
@@ -55,16 +55,16 @@ fn events(number: u64, values: u32, threads: u32, max_duration: u64, seed: u64) 
         now += if random.below(200) == 0 { random.below(50_000) } else { random.below(60) } as i64;
         let time = GlobalNanos(now);
         let value = ValueId(random.below(u64::from(values)) as u32);
-        all.push(PajeEvent::NewEvent { time, container: FIRST_THREAD, ty: NOTE, value, extra, source });
+        events.push(PajeEvent::NewEvent { time, container: FIRST_THREAD, ty: NOTE, value, extra, source });
         let (holder, ty, key, value) =
             (ContainerId::ROOT, MESSAGE, KeyId(step), ValueId(values + random.below(2) as u32));
         let mut random_thread = || ContainerId(1 + random.below(u64::from(threads)) as u32);
         let (start, end) = (random_thread(), random_thread());
         let end_time = GlobalNanos(now + random.below(max_duration) as i64 - 20);
-        all.push(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra, source });
-        all.push(PajeEvent::EndLink { time: end_time, container: holder, ty, value, end, key, extra, source });
+        events.push(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra, source });
+        events.push(PajeEvent::EndLink { time: end_time, container: holder, ty, value, end, key, extra, source });
     }
-    (all, now)
+    (events, now)
 }
 
 /// An index and a store of the same events.
@@ -102,11 +102,11 @@ proptest! {
         });
         for (time_range, columns) in time_ranges.chain([(EVER, 3), (store.summary().extent, 50)]) {
             for exponent in [0, 4, 9, 13, 17, 24, 63] {
-                let found = counted(&index, MESSAGE, time_range, exponent).expect("it is whole");
+                let counts = counted(&index, MESSAGE, time_range, exponent).expect("it is whole");
                 let expected = counted(&store, MESSAGE, time_range, exponent).expect("it is whole");
                 let total: u64 = expected.values().map(|links| links.0).sum();
                 prop_assert_eq!(total, store.links(MESSAGE, time_range, 0).expect("it is there").total);
-                prop_assert_eq!(found, expected, "{:?} {}", time_range, exponent);
+                prop_assert_eq!(counts, expected, "{:?} {}", time_range, exponent);
             }
             for limit in [0, 2, usize::MAX] {
                 let found = index.event_counts(FIRST_THREAD, NOTE, time_range, columns, limit);
@@ -126,10 +126,10 @@ fn counts_touch_few_blocks() {
     for time_range in [whole, middle] {
         let before = index.blocks_read();
         let exponent = (end / 100).ilog2() as u8;
-        let found = counted(&index, MESSAGE, time_range, exponent).expect("it is whole");
+        let counts = counted(&index, MESSAGE, time_range, exponent).expect("it is whole");
         let touched = index.blocks_read() - before;
         assert!(touched < 200, "{touched} blocks of {} for links", 100_000 / 64);
-        assert_eq!(found, counted(&store, MESSAGE, time_range, exponent).expect("it is whole"));
+        assert_eq!(counts, counted(&store, MESSAGE, time_range, exponent).expect("it is whole"));
         let before = index.blocks_read();
         let found = index.event_counts(FIRST_THREAD, NOTE, time_range, 4, 9).expect("it is whole");
         let touched = index.blocks_read() - before;
@@ -152,13 +152,13 @@ fn damaged_counts_are_detected() {
         Ok((counted(source, MESSAGE, EVER, 63)?, source.event_counts(FIRST_THREAD, NOTE, EVER, 1, 9)?))
     };
     let (expected, mut rejected) = (answers(&store), 0);
-    for at in (0..original.len()).step_by(997) {
+    for position in (0..original.len()).step_by(997) {
         let mut bytes = original.clone();
-        bytes[at] ^= 0x55;
+        bytes[position] ^= 0x55;
         std::fs::write(&path, &bytes).expect("room for it");
         let Ok(index) = IndexReader::map_file(&path, KEY) else { continue };
         let found = answers(&index);
-        assert!(found == expected || found == Err(QueryError::Damaged), "byte {at}");
+        assert!(found == expected || found == Err(QueryError::Damaged), "byte {position}");
         rejected += usize::from(found.is_err());
     }
     assert!(rejected > 0, "no changed byte belongs to a count");

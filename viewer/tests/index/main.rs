@@ -266,15 +266,15 @@ proptest! {
         prop_assert_eq!(index.times(&lanes, time_range), store.times(&lanes, time_range));
         prop_assert_eq!(index.states(lanes[1], time_range, 50), store.states(lanes[1], time_range, 50));
         for container in [1, 2, 3].map(ContainerId) {
-            let [found, expected] = [index as &dyn TimelineSource, store]
+            let [answers, expected] = [index as &dyn TimelineSource, store]
                 .map(|source| source.series(container, TypeId(3), time_range, columns).expect("the type is there"));
-            prop_assert_eq!(found.len(), expected.len());
-            for (found, expected) in found.into_iter().zip(expected) {
+            prop_assert_eq!(answers.len(), expected.len());
+            for (answer, expected) in answers.into_iter().zip(expected) {
                 let extremes = |column: SeriesColumn| (column.min, column.max);
-                prop_assert_eq!(found.map(extremes), expected.map(extremes));
+                prop_assert_eq!(answer.map(extremes), expected.map(extremes));
                 // Parts are added in another order.
                 let mean = |column: Option<SeriesColumn>| column.map_or(0.0, |column| column.mean);
-                prop_assert!((mean(found) - mean(expected)).abs() <= 1e-9 * mean(expected).abs());
+                prop_assert!((mean(answer) - mean(expected)).abs() <= 1e-9 * mean(expected).abs());
             }
         }
     }

@@ -18,9 +18,9 @@ use crate::{
 pub(super) struct EventBatch {
     pub(super) events: Vec<PackedEvent>,
     /// The base of the timestamps of plain operations, in ns.
-    pub(super) since: i64,
+    pub(super) base_time: i64,
     variables: Vec<PackedVariable>,
-    rest: Vec<RareEvent>,
+    rare_events: Vec<RareEvent>,
     pub(super) text: String,
     fields: Vec<PackedField>,
     /// The last file name and the last field name, as ranges in `text`. Most operations repeat
@@ -169,11 +169,11 @@ impl EventBatch {
     pub(super) fn clear(&mut self) {
         self.events.clear();
         self.variables.clear();
-        self.rest.clear();
+        self.rare_events.clear();
         self.text.clear();
         self.fields.clear();
         (self.file, self.name) = (TextRange::default(), TextRange::default());
-        self.since = 0;
+        self.base_time = 0;
     }
 
     pub(super) fn text(&mut self, text: &str) -> TextRange {
@@ -231,19 +231,19 @@ impl EventBatch {
     }
 
     pub(super) fn put_plain(&mut self, event: PlainEvent) {
-        if PackedEvent::pack_plain(event, self.since).is_none() {
-            self.since = event.time.0;
-            self.put_rest(RareEvent::Since(self.since));
+        if PackedEvent::pack_plain(event, self.base_time).is_none() {
+            self.base_time = event.time.0;
+            self.put_rest(RareEvent::Since(self.base_time));
         }
-        match PackedEvent::pack_plain(event, self.since) {
+        match PackedEvent::pack_plain(event, self.base_time) {
             Some(packed) => self.events.push(packed),
             None => self.put_rest(RareEvent::Plain(event)),
         }
     }
 
     pub(super) fn put_rest(&mut self, rest: RareEvent) {
-        self.events.push(PackedEvent::rest(self.rest.len()));
-        self.rest.push(rest);
+        self.events.push(PackedEvent::rare_event(self.rare_events.len()));
+        self.rare_events.push(rest);
     }
 
     pub(super) fn put(&mut self, event: &PajeEvent<'_>) {
@@ -298,23 +298,23 @@ impl EventBatch {
 
     /// Sends the whole batch to a sink.
     pub(super) fn send(&self, sink: &mut dyn PajeSink) -> io::Result<()> {
-        let mut since = 0;
+        let mut base_time = 0;
         for packed in &self.events {
-            match packed.unpack(since) {
+            match packed.unpack(base_time) {
                 UnpackedEvent::Plain(event) => sink.plain_event(event)?,
                 UnpackedEvent::Variable(index) => {
                     let PackedVariable { op, container, time, ty, value } = self.variables[index];
                     sink.event(&PajeEvent::Variable { time, container, ty, op, value })?;
                 }
-                UnpackedEvent::Rest(index) => self.send_rest(&self.rest[index], &mut since, sink)?,
+                UnpackedEvent::Rest(index) => self.send_rest(&self.rare_events[index], &mut base_time, sink)?,
             }
         }
         Ok(())
     }
 
-    fn send_rest(&self, rest: &RareEvent, since: &mut i64, sink: &mut dyn PajeSink) -> io::Result<()> {
+    fn send_rest(&self, rest: &RareEvent, base_time: &mut i64, sink: &mut dyn PajeSink) -> io::Result<()> {
         match rest {
-            RareEvent::Since(timestamp) => *since = *timestamp,
+            RareEvent::Since(timestamp) => *base_time = *timestamp,
             RareEvent::Plain(event) => sink.plain_event(*event)?,
             RareEvent::NameKey { key, text } => sink.name_key(*key, self.at(*text))?,
             RareEvent::OwnContainer { container, process, label } => {
@@ -343,15 +343,15 @@ impl EventBatch {
                 PajeEvent::DefineValue { value, ty, name: self.at(name), color, style, category }
             }
             RareEvent::CreateContainer { time, container, ty, parent, name, extra } => {
-                let (name, extra) = (self.at(name), self.extra(extra, room));
+                let (name, extra) = (self.at(name), self.extra_fields(extra, room));
                 PajeEvent::CreateContainer { time, container, ty, parent, name, extra }
             }
             RareEvent::DestroyContainer { time, container } => PajeEvent::DestroyContainer { time, container },
             RareEvent::Valued { operation, main, extra, source } => {
-                operation.event(main, self.extra(extra, room), self.source(source))
+                operation.event(main, self.extra_fields(extra, room), self.source(source))
             }
             RareEvent::Link { is_start, main: PackedHead { time, container, ty, value }, end, key, extra, source } => {
-                let (extra, source) = (self.extra(extra, room), self.source(source));
+                let (extra, source) = (self.extra_fields(extra, room), self.source(source));
                 match is_start {
                     true => PajeEvent::StartLink { time, container, ty, value, start: end, key, extra, source },
                     false => PajeEvent::EndLink { time, container, ty, value, end, key, extra, source },
@@ -374,7 +374,7 @@ impl EventBatch {
         position.is_known.then(|| SourcePosition { file: self.at(position.file), line: position.line })
     }
 
-    fn extra<'r, 'a: 'r>(&'a self, fields: FieldRange, room: &'r mut BatchExtras<'a>) -> &'r [ExtraField<'a>] {
+    fn extra_fields<'r, 'a: 'r>(&'a self, fields: FieldRange, room: &'r mut BatchExtras<'a>) -> &'r [ExtraField<'a>] {
         if fields.start == fields.end {
             return &[];
         }

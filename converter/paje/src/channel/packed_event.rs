@@ -55,7 +55,7 @@ impl PackedEvent {
     }
 
     /// A reference to another operation.
-    pub(super) fn rest(index: usize) -> Self {
+    pub(super) fn rare_event(index: usize) -> Self {
         Self::pack_reference(REFERENCE, index)
     }
 
@@ -64,16 +64,16 @@ impl PackedEvent {
         Self { nanos: 0, head: list << TYPE_BITS, container, value: 0 }
     }
 
-    /// The decoded form. `since` is the base of the timestamps.
+    /// The decoded form. `base_time` is the base of the timestamps.
     #[inline]
-    pub(super) fn unpack(self, since: i64) -> UnpackedEvent {
+    pub(super) fn unpack(self, base_time: i64) -> UnpackedEvent {
         let tag = self.head >> TYPE_BITS;
         let Some(&kind) = KINDS.get(tag as usize) else {
             let index = self.container as usize;
             return if tag == VARIABLE { UnpackedEvent::Variable(index) } else { UnpackedEvent::Rest(index) };
         };
         let (ty, value) = (TypeId(self.head & ((1 << TYPE_BITS) - 1)), ValueId(self.value));
-        let time = GlobalNanos(since.wrapping_add(self.nanos.into()));
+        let time = GlobalNanos(base_time.wrapping_add(self.nanos.into()));
         UnpackedEvent::Plain(PlainEvent { kind, time, container: ContainerId(self.container), ty, value })
     }
 }

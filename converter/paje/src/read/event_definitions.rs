@@ -213,7 +213,7 @@ pub(super) struct EventDefinition {
     /// Number of words of a line, including the id.
     pub(super) words: usize,
     /// Number of words up to the last mandatory field.
-    pub(super) needed: usize,
+    pub(super) min_words: usize,
     positions: [u16; ROLES],
     pub(super) user: Vec<UserField>,
 }
@@ -250,7 +250,7 @@ impl EventDefinition {
             fields.iter().enumerate().filter(|(index, _)| !positions.iter().any(|&p| usize::from(p) == index + 1));
         let user =
             user.map(|(index, name)| UserField { word: index + 1, name: name.clone(), relation: relation(name) });
-        Ok(Self { kind, words: fields.len() + 1, needed: last + 1, positions, user: user.collect() })
+        Ok(Self { kind, words: fields.len() + 1, min_words: last + 1, positions, user: user.collect() })
     }
 
     /// Announces the extra fields of the events of this definition.
@@ -328,9 +328,9 @@ struct OpenDefinition {
 pub(super) struct Definitions {
     meanings: Vec<IdMeaning>,
     /// Indexes of meanings for small numeric ids, which are the usual ones.
-    small: Vec<Option<usize>>,
-    others: HashMap<String, usize>,
-    open: Option<OpenDefinition>,
+    indexes_by_number: Vec<Option<usize>>,
+    indexes_by_text: HashMap<String, usize>,
+    open_definition: Option<OpenDefinition>,
 }
 
 /// Maximum number of fields that every reader accepts in a definition.
@@ -341,7 +341,7 @@ const TABLE_IDS: usize = 256;
 impl Definitions {
     /// Whether any definition was begun.
     pub(super) fn is_begun(&self) -> bool {
-        self.open.is_some() || !self.meanings.is_empty()
+        self.open_definition.is_some() || !self.meanings.is_empty()
     }
 
     /// The definition of an id. Without one, the definition in the root file of a split trace.
@@ -357,8 +357,8 @@ impl Definitions {
     /// The definition of an id. `Ok(None)` if it is unusable, `Err` if the id is not defined.
     pub(super) fn definition(&self, id: &str) -> Result<Option<&EventDefinition>, ()> {
         let number = match small_id(id) {
-            Some(small) => self.small.get(small).copied().flatten(),
-            None => self.others.get(id).copied(),
+            Some(small) => self.indexes_by_number.get(small).copied().flatten(),
+            None => self.indexes_by_text.get(id).copied(),
         };
         match number.map(|index| &self.meanings[index]) {
             Some(IdMeaning::Event(definition)) => Ok(Some(definition)),
@@ -378,7 +378,7 @@ impl Definitions {
     ) -> Option<&EventDefinition> {
         match *words {
             ["EventDef", name, id, ref rest @ ..] => {
-                let unclosed = self.open.take();
+                let unclosed = self.open_definition.take();
                 if let Some(open) = &unclosed {
                     faults.count(FaultKind::Unclosed, number, &open.id);
                 }
@@ -395,17 +395,17 @@ impl Definitions {
                 if !id.bytes().all(|byte| byte.is_ascii_digit()) || id.parse::<i32>().is_err() {
                     faults.count(FaultKind::IdText, number, id);
                 }
-                self.open =
+                self.open_definition =
                     Some(OpenDefinition { id: id.to_owned(), kind, fields: Vec::new(), names: HashSet::default() });
                 return unclosed.and_then(|open| self.finish(open, number, faults));
             }
-            ["EndEventDef", ..] => match self.open.take() {
+            ["EndEventDef", ..] => match self.open_definition.take() {
                 Some(open) => return self.finish(open, number, faults),
                 None => faults.count(FaultKind::Header, number, text),
             },
             [] => {}
             ["EventDef", ..] | [_] => faults.count(FaultKind::Header, number, text),
-            [field, ty, ..] => match &mut self.open {
+            [field, ty, ..] => match &mut self.open_definition {
                 Some(open) => {
                     if !matches!(ty, "date" | "double" | "float" | "int" | "hex" | "string" | "color") {
                         faults.count(FaultKind::FieldType, number, ty);
@@ -437,7 +437,7 @@ impl Definitions {
     /// Ends and returns a definition that is still open at a line of events or at the end of the
     /// file.
     pub(super) fn close_open(&mut self, number: u64, faults: &mut FaultList) -> Option<&EventDefinition> {
-        let open = self.open.take()?;
+        let open = self.open_definition.take()?;
         faults.count(FaultKind::Unclosed, number, &open.id);
         self.finish(open, number, faults)
     }
@@ -453,11 +453,11 @@ impl Definitions {
             None => IdMeaning::Useless,
         };
         let small = small_id(&open.id);
-        let existing = match small {
-            Some(small) => self.small.get(small).copied().flatten(),
-            None => self.others.get(&open.id).copied(),
+        let earlier_index = match small {
+            Some(small) => self.indexes_by_number.get(small).copied().flatten(),
+            None => self.indexes_by_text.get(&open.id).copied(),
         };
-        let index = match existing {
+        let index = match earlier_index {
             Some(existing) if self.meanings[existing] == meaning => existing,
             Some(existing) => {
                 faults.count(FaultKind::IdTwice, number, &open.id);
@@ -469,10 +469,10 @@ impl Definitions {
                 self.meanings.push(meaning);
                 match small {
                     Some(small) => {
-                        self.small.resize(self.small.len().max(small + 1), None);
-                        self.small[small] = Some(index);
+                        self.indexes_by_number.resize(self.indexes_by_number.len().max(small + 1), None);
+                        self.indexes_by_number[small] = Some(index);
                     }
-                    None => _ = self.others.insert(open.id, index),
+                    None => _ = self.indexes_by_text.insert(open.id, index),
                 }
                 index
             }

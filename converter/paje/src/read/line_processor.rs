@@ -16,7 +16,7 @@ const LENGTHY: usize = 4000;
 #[derive(Debug, Default)]
 pub(super) struct LineProcessor {
     /// The current line as text if it is not UTF-8.
-    pub(super) decoded: String,
+    pub(super) decoded_line: String,
     pub(super) words: LineWords,
     pub(super) state: ReadState,
     /// Whether definitions are announced.
@@ -55,7 +55,7 @@ impl LineProcessor {
 
     /// Notes the part that a line names.
     pub(super) fn note_parts(&mut self, line: TextLine<'_>, header: &Definitions, root: Option<&Definitions>) {
-        let text = line.text(&mut self.decoded).text;
+        let text = line.text(&mut self.decoded_line).text;
         self.words.split(text);
         let Some(id) = self.words.get(text, 0) else { return };
         let of_root = || root.map_or(Err(()), |root| root.definition(id));
@@ -67,7 +67,7 @@ impl LineProcessor {
             self.words.split_expecting(text, definition.words);
         }
         let input = DefinedLine { definition, words: &self.words, text, line: line.number };
-        self.state.named.extend(input.part().map(str::to_owned));
+        self.state.part_names.extend(input.part().map(str::to_owned));
     }
 
     pub(super) fn process_line(
@@ -78,7 +78,7 @@ impl LineProcessor {
         sink: &mut dyn PajeSink,
     ) -> io::Result<()> {
         let (number, words) = (line.number, &mut self.words);
-        let DecodedLine { text, is_latin1 } = line.text(&mut self.decoded);
+        let DecodedLine { text, is_latin1 } = line.text(&mut self.decoded_line);
         let faults = &mut self.state.faults;
         count_unusual_bytes(line, text, faults);
         let head = text.trim_ascii_start().strip_prefix('%');
@@ -135,7 +135,7 @@ impl LineProcessor {
 fn split_by_dialect(words: &mut LineWords, text: &str, expected: usize, faults: &mut FaultList, line: u64) {
     words.split_expecting(text, expected);
     let dialect = words.dialect(text);
-    if dialect.single {
+    if dialect.has_single_quotes {
         faults.count(FaultKind::SingleQuotes, line, text.trim_ascii_end());
     }
     if dialect.escapes {
@@ -185,7 +185,7 @@ fn check_words(words: &LineWords, definition: &EventDefinition, text: &str, faul
     }
     if words.len() < definition.words {
         faults.count(FaultKind::TooFew, line, text.trim_ascii_end());
-        return words.len() >= definition.needed;
+        return words.len() >= definition.min_words;
     }
     if words.len() > definition.words {
         faults.count(FaultKind::TooMany, line, text.trim_ascii_end());

@@ -49,7 +49,7 @@ pub(super) struct ReadState {
     pub(super) last_line: u64,
     /// The number of the last line with a timestamp.
     pub(super) last_timestamp_line: u64,
-    pub(super) sent: u64,
+    pub(super) sent_count: u64,
     /// Number of decimals by which the unit of timestamps is finer than seconds.
     pub(super) missing_decimals: u8,
     /// Whether numbers are read like `pj_dump`.
@@ -57,7 +57,7 @@ pub(super) struct ReadState {
     /// The timestamp of the last line in this mode.
     pub(super) last: i64,
     /// The files that the current line names as parts of the trace.
-    pub(super) named: Vec<String>,
+    pub(super) part_names: Vec<String>,
     /// Empty between lines. Its memory is reused for each line.
     extras: Vec<ExtraField<'static>>,
 }
@@ -76,12 +76,12 @@ impl Default for ReadState {
             has_decimals: false,
             last_line: 0,
             last_timestamp_line: 0,
-            sent: 0,
+            sent_count: 0,
             missing_decimals: 0,
             as_pj_dump: false,
             // No timestamp is known.
             last: pj_dump_compat::timestamp_of_double(-1.0),
-            named: Vec::new(),
+            part_names: Vec::new(),
             extras: Vec::new(),
         }
     }
@@ -161,7 +161,7 @@ impl ReadState {
     }
 
     fn send(&mut self, sink: &mut dyn PajeSink, event: &PajeEvent<'_>) -> LineResult<io::Result<()>> {
-        self.sent += 1;
+        self.sent_count += 1;
         Some(sink.event(event))
     }
 
@@ -299,7 +299,7 @@ impl ReadState {
 
     fn create(&mut self, input: &DefinedLine<'_>, sink: &mut dyn PajeSink) -> LineResult<io::Result<()>> {
         if let Some(name) = input.part() {
-            self.named.push(name.to_owned());
+            self.part_names.push(name.to_owned());
         }
         let time = self.time(input)?;
         let ty = self.find_type(input, FieldRole::Type, |kind| kind == PajeTypeKind::Container)?;
@@ -308,13 +308,13 @@ impl ReadState {
         if ty == TypeId::ROOT {
             return self.fault(FaultKind::Root, input, id);
         }
-        let Some((container, again)) = self.containers.create(id, name, (ty, parent)) else {
+        let Some((container, is_duplicate)) = self.containers.create(id, name, (ty, parent)) else {
             return self.fault(FaultKind::ContainerTwice, input, id);
         };
         if id == ROOT {
             self.faults.count(FaultKind::ZeroTaken, input.line, name);
         }
-        if again {
+        if is_duplicate {
             self.faults.count(FaultKind::ReusedId, input.line, id);
         }
         let extras = self.extras(input);
@@ -382,7 +382,7 @@ impl ReadState {
         let name = input.word(FieldRole::Value);
         let UsedValue { value, is_new } = self.types.value(ty, name);
         if is_new {
-            self.sent += 1;
+            self.sent_count += 1;
             sink.event(&PajeEvent::DefineValue {
                 value,
                 ty,
@@ -469,8 +469,8 @@ fn has_values(kind: PajeTypeKind) -> bool {
     matches!(kind, PajeTypeKind::State | PajeTypeKind::Event | PajeTypeKind::Link { .. })
 }
 
-/// An empty list for another lifetime in the memory of `list`. Collecting the own iterator of a
-/// vector reuses its allocation.
+/// An empty list with another lifetime, in the memory of `list`. A vector that is collected from its
+/// own iterator keeps its allocation.
 fn recycle_list<'b>(mut list: Vec<ExtraField<'_>>) -> Vec<ExtraField<'b>> {
     list.clear();
     list.into_iter().map_while(|_| None).collect()

@@ -246,7 +246,7 @@ impl<R: Read> PajeReader<R> {
             state.faults.count(FaultKind::EndWithoutTimestamp, state.last_line, "");
         }
         let FaultLists { faults, notes } = state.faults.into_lists();
-        Ok(ReadReport { lines: all, events: state.sent, end, faults, notes })
+        Ok(ReadReport { lines: all, events: state.sent_count, end, faults, notes })
     }
 
     /// Ends a definition that is still open at the end of the file.
@@ -261,6 +261,6 @@ impl<R: Read> PajeReader<R> {
         processor
             .process_line(line, header, None, sink)
             .map_err(|source| PajeReadError::Sink { line: line.number, source })?;
-        if processor.state.named.is_empty() { Ok(()) } else { self.open_parts(sink) }
+        if processor.state.part_names.is_empty() { Ok(()) } else { self.open_parts(sink) }
     }
 }

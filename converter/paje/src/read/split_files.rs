@@ -127,7 +127,7 @@ pub(super) struct TracePart {
     pub(super) lines: LineReader<PartFile>,
     pub(super) header: Definitions,
     /// The maximum timestamp so far. Its next line is merged by it.
-    pub(super) latest: i64,
+    pub(super) max_timestamp: i64,
 }
 
 /// All files of a split trace except the root file.
@@ -141,7 +141,7 @@ pub(super) struct TraceParts {
     pub(super) list: Vec<TracePart>,
     /// The files with a next line, each with its timestamp and number. 0 is the root file.
     next: BinaryHeap<Reverse<(i64, usize)>>,
-    /// As [`TracePart::latest`], for the root file.
+    /// As [`TracePart::max_timestamp`], for the root file.
     pub(super) latest_of_root: i64,
     /// The file of the last processed line.
     pub(super) current: usize,
@@ -190,7 +190,7 @@ impl TraceParts {
     pub(super) fn find(&mut self, name: &str) -> Result<Option<PartFile>, UnreadReason> {
         let root = match &self.folder {
             PartFolder::Below(root) => root,
-            PartFolder::Unavailable(why) => return Err(UnreadReason::Unavailable(why)),
+            PartFolder::Unavailable(reason) => return Err(UnreadReason::Unavailable(reason)),
         };
         let relative = Path::new(name);
         if relative.components().any(|part| part == Component::ParentDir) {
@@ -256,7 +256,7 @@ impl TraceParts {
     pub(super) fn add(&mut self, name: &str, file: PartFile) -> usize {
         let number = self.list.len() + 1;
         let lines = LineReader::of_part(file, CHUNK, base_of(number));
-        self.list.push(TracePart { name: name.into(), lines, header: Definitions::default(), latest: i64::MIN });
+        self.list.push(TracePart { name: name.into(), lines, header: Definitions::default(), max_timestamp: i64::MIN });
         number
     }
 
@@ -297,14 +297,14 @@ fn without_blanks(text: &[u8]) -> &[u8] {
 
 /// The canonical path of a part. If the file does not exist, the path of its compressed form.
 fn place_of(path: &Path) -> io::Result<PathBuf> {
-    std::fs::canonicalize(path).or_else(|missing| {
+    std::fs::canonicalize(path).or_else(|error| {
         let compressed = |ending: &&str| {
             let mut name = path.as_os_str().to_owned();
             name.push(".");
             name.push(ending);
             std::fs::canonicalize(name).ok()
         };
-        ENDINGS.iter().find_map(compressed).ok_or(missing)
+        ENDINGS.iter().find_map(compressed).ok_or(error)
     })
 }
 

@@ -92,7 +92,7 @@ impl<R: Read> PajeReader<R> {
 
     /// Opens the parts that lines name.
     fn find_named(&mut self, parts: &mut Vec<NamedPart>) {
-        for name in std::mem::take(&mut self.processor.state.named) {
+        for name in std::mem::take(&mut self.processor.state.part_names) {
             match self.parts.find(&name) {
                 Ok(Some(file)) => {
                     parts.push(NamedPart { name: name.clone(), path: Some(file.path.clone()) });
@@ -147,7 +147,7 @@ impl<R: Read> PajeReader<R> {
         let line = part.lines.line();
         let processed = processor.process_line(line, &mut part.header, Some(header), sink);
         processed.map_err(|source| PajeReadError::Sink { line: line.number, source })?;
-        if !self.processor.state.named.is_empty() {
+        if !self.processor.state.part_names.is_empty() {
             self.open_parts(sink)?;
         }
         Ok(true)
@@ -171,16 +171,16 @@ impl<R: Read> PajeReader<R> {
         match part.lines.advance() {
             Ok(true) => {
                 let timestamp = processor.timestamp(part.lines.line(), &part.header, Some(header)).unwrap_or(i64::MIN);
-                part.latest = part.latest.max(timestamp);
-                let latest = part.latest;
+                part.max_timestamp = part.max_timestamp.max(timestamp);
+                let latest = part.max_timestamp;
                 parts.push(latest, file);
                 return Ok(());
             }
             Ok(false) if !part.lines.is_ended() => processor.state.faults.count(FaultKind::NoLineEnd, last, ""),
             Ok(false) => {}
             Err(error) => {
-                let why = format!("the file cannot be read after this line: {error}");
-                processor.state.faults.count_part(FaultKind::MissingPart, last, (&part.name, &why));
+                let reason = format!("the file cannot be read after this line: {error}");
+                processor.state.faults.count_part(FaultKind::MissingPart, last, (&part.name, &reason));
             }
         }
         let closed = processor.close_definition(last, &mut part.header, sink);
@@ -192,8 +192,8 @@ impl<R: Read> PajeReader<R> {
     #[cold]
     pub(super) fn open_parts(&mut self, sink: &mut dyn PajeSink) -> Result<(), PajeReadError> {
         let line = self.number();
-        for name in std::mem::take(&mut self.processor.state.named) {
-            let (kind, why) = match self.parts.find(&name) {
+        for name in std::mem::take(&mut self.processor.state.part_names) {
+            let (kind, reason) = match self.parts.find(&name) {
                 Ok(None) => continue,
                 Ok(Some(file)) => {
                     let number = self.parts.add(&name, file);
@@ -205,10 +205,10 @@ impl<R: Read> PajeReader<R> {
                     continue;
                 }
                 Err(UnreadReason::Unreadable(error)) => (FaultKind::MissingPart, error.to_string()),
-                Err(UnreadReason::Refused(why)) => (FaultKind::RefusedPart, why.to_owned()),
+                Err(UnreadReason::Refused(text)) => (FaultKind::RefusedPart, text.to_owned()),
                 Err(UnreadReason::Unavailable(why)) => (FaultKind::UnreadPart, why.to_owned()),
             };
-            self.processor.state.faults.count_part(kind, line, (&name, &why));
+            self.processor.state.faults.count_part(kind, line, (&name, &reason));
         }
         Ok(())
     }

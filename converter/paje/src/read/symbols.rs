@@ -95,7 +95,7 @@ pub(super) struct PajeTypes {
     types: Vec<PajeType>,
     index: SymbolIndex<TypeId>,
     /// For each value: whether it was declared, not only used.
-    declared: Vec<bool>,
+    is_declared: Vec<bool>,
 }
 
 /// A value that a line uses.
@@ -117,7 +117,7 @@ pub(super) enum ValueDeclaration {
 impl Default for PajeTypes {
     fn default() -> Self {
         let root = PajeType { kind: PajeTypeKind::Container, values: SymbolIndex::default() };
-        Self { types: vec![root], index: SymbolIndex::default(), declared: Vec::new() }
+        Self { types: vec![root], index: SymbolIndex::default(), is_declared: Vec::new() }
     }
 }
 
@@ -147,8 +147,8 @@ impl PajeTypes {
         if let Some(value) = values.find(text) {
             return UsedValue { value, is_new: false };
         }
-        let value = ValueId(self.declared.len() as u32);
-        self.declared.push(false);
+        let value = ValueId(self.is_declared.len() as u32);
+        self.is_declared.push(false);
         values.add(text, text, value, |_| false);
         UsedValue { value, is_new: true }
     }
@@ -157,16 +157,16 @@ impl PajeTypes {
         let values = &mut self.types[ty.index()].values;
         // The value may have been used by its alias or by its name.
         let used = [id, name].map(|text| values.by_id.get(text).copied());
-        if used[0].is_some_and(|value| self.declared[value.index()]) {
+        if used[0].is_some_and(|value| self.is_declared[value.index()]) {
             return ValueDeclaration::Again;
         }
-        if let Some(value) = used.into_iter().flatten().find(|value| !self.declared[value.index()]) {
-            self.declared[value.index()] = true;
+        if let Some(value) = used.into_iter().flatten().find(|value| !self.is_declared[value.index()]) {
+            self.is_declared[value.index()] = true;
             values.by_id.insert(id.into(), value);
             return ValueDeclaration::Late(value);
         }
-        let value = ValueId(self.declared.len() as u32);
-        self.declared.push(true);
+        let value = ValueId(self.is_declared.len() as u32);
+        self.is_declared.push(true);
         values.add(id, name, value, |_| false);
         ValueDeclaration::New(value)
     }
@@ -176,7 +176,7 @@ impl PajeTypes {
 struct PajeContainer {
     ty: TypeId,
     /// Whether it or an ancestor was destroyed.
-    dead: bool,
+    is_destroyed: bool,
     /// Whether it was created in a destroyed container. It and all references to it are then
     /// ignored.
     stillborn: bool,
@@ -191,7 +191,7 @@ struct PajeContainer {
 impl PajeContainer {
     const fn new(ty: TypeId) -> Self {
         let none = ContainerId::ROOT;
-        Self { ty, dead: false, stillborn: false, last_child: none, previous: none, process: None }
+        Self { ty, is_destroyed: false, stillborn: false, last_child: none, previous: none, process: None }
     }
 }
 
@@ -223,15 +223,15 @@ impl PajeContainers {
 
     /// Finds a container for a line of a process with these own containers. Aliases have precedence
     /// over names.
-    fn find_from(&self, own: &SymbolIndex<ContainerId>, text: &str) -> Option<SymbolMatch<ContainerId>> {
-        if let Some(&thing) = own.by_id.get(text) {
+    fn find_from(&self, process_index: &SymbolIndex<ContainerId>, text: &str) -> Option<SymbolMatch<ContainerId>> {
+        if let Some(&thing) = process_index.by_id.get(text) {
             return Some(SymbolMatch { thing, by_id: true });
         }
         let container = find(&self.index, ContainerId::ROOT, text);
         if container.is_some_and(|container| container.by_id) {
             return container;
         }
-        own.by_name(text).map(|thing| SymbolMatch { thing, by_id: false }).or(container)
+        process_index.by_name(text).map(|thing| SymbolMatch { thing, by_id: false }).or(container)
     }
 
     /// Whether a text is the name of several containers.
@@ -258,21 +258,27 @@ impl PajeContainers {
             Some(process) => self.by_process.entry(process).or_default(),
             None => &mut self.index,
         };
-        let existing = index.by_id.get(id).copied();
-        if existing.is_some_and(|existing| !self.containers[existing.index()].dead) {
+        let earlier_container = index.by_id.get(id).copied();
+        if earlier_container.is_some_and(|existing| !self.containers[existing.index()].is_destroyed) {
             return None;
         }
         let container = ContainerId(u32::try_from(self.containers.len()).ok()?);
-        let stillborn = self.containers[parent.index()].dead;
+        let stillborn = self.containers[parent.index()].is_destroyed;
         let previous = std::mem::replace(&mut self.containers[parent.index()].last_child, container);
-        self.containers.push(PajeContainer { dead: stillborn, stillborn, previous, process, ..PajeContainer::new(ty) });
-        let is_dead = |earlier: ContainerId| self.containers[earlier.index()].dead;
+        self.containers.push(PajeContainer {
+            is_destroyed: stillborn,
+            stillborn,
+            previous,
+            process,
+            ..PajeContainer::new(ty)
+        });
+        let is_dead = |earlier: ContainerId| self.containers[earlier.index()].is_destroyed;
         index.add(id, name, container, is_dead);
         // Lines of other processes find it if no other container has the same alias.
         if process.is_some() {
             self.index.name(id, container, is_dead);
         }
-        Some((container, existing.is_some()))
+        Some((container, earlier_container.is_some()))
     }
 
     /// Whether it was created in a container that had ended.
@@ -283,7 +289,7 @@ impl PajeContainers {
     /// Whether it or an ancestor was destroyed after its creation.
     pub(super) fn is_destroyed(&self, container: ContainerId) -> bool {
         let container = &self.containers[container.index()];
-        container.dead && !container.stillborn
+        container.is_destroyed && !container.stillborn
     }
 
     pub(super) fn type_of(&self, container: ContainerId) -> TypeId {
@@ -292,16 +298,16 @@ impl PajeContainers {
 
     /// Ends a container and all its descendants.
     pub(super) fn destroy(&mut self, container: ContainerId) {
-        let mut ending = vec![container];
-        while let Some(next) = ending.pop() {
+        let mut containers = vec![container];
+        while let Some(next) = containers.pop() {
             let container = &mut self.containers[next.index()];
             // All descendants of a dead container are dead.
-            if std::mem::replace(&mut container.dead, true) {
+            if std::mem::replace(&mut container.is_destroyed, true) {
                 continue;
             }
             let mut child = container.last_child;
             while child != ContainerId::ROOT {
-                ending.push(child);
+                containers.push(child);
                 child = self.containers[child.index()].previous;
             }
         }
@@ -347,13 +353,13 @@ impl ExternalNames<'_> {
         let PajeContainers { containers, index, by_process, .. } = &mut *self.containers;
         let container = ContainerId(u32::try_from(containers.len()).ok()?);
         let previous = std::mem::replace(&mut containers[parent.index()].last_child, container);
-        let PajeContainer { dead, process, .. } = containers[parent.index()];
-        containers.push(PajeContainer { previous, dead, process, ..PajeContainer::new(ty) });
-        let mut own = process.map(|process| by_process.entry(process).or_default());
+        let PajeContainer { is_destroyed, process, .. } = containers[parent.index()];
+        containers.push(PajeContainer { previous, is_destroyed, process, ..PajeContainer::new(ty) });
+        let mut process_index = process.map(|process| by_process.entry(process).or_default());
         for name in spellings(name) {
-            let is_dead = |earlier: ContainerId| containers[earlier.index()].dead;
+            let is_dead = |earlier: ContainerId| containers[earlier.index()].is_destroyed;
             index.name(&name, container, is_dead);
-            if let Some(own) = &mut own {
+            if let Some(own) = &mut process_index {
                 own.name(&name, container, is_dead);
             }
         }
@@ -367,7 +373,7 @@ impl ExternalNames<'_> {
         containers[container.index()].process = Some(process);
         let own = by_process.entry(process).or_default();
         for name in spellings(label) {
-            own.name(&name, container, |earlier| containers[earlier.index()].dead);
+            own.name(&name, container, |earlier| containers[earlier.index()].is_destroyed);
             if index.by_name(&name) != Some(container) {
                 index.by_name.insert(name.into(), None);
             }
@@ -397,7 +403,7 @@ fn spellings(name: &str) -> impl Iterator<Item = String> {
 /// because those that exceed the memory are in a file.
 #[derive(Debug, Default)]
 pub(super) struct OpenKeys {
-    used: SpillMap<2>,
+    numbers: SpillMap<2>,
     /// Two hashes of 64 bits with random seeds replace the text. Among 10^9 keys, two have equal
     /// hashes once in 10^20 traces.
     hashes: [RandomState; 2],
@@ -405,19 +411,19 @@ pub(super) struct OpenKeys {
     /// The hash of the last text.
     last: u128,
     /// The hashes of all keys, if they are remembered.
-    all: Option<HashSet<u64>>,
+    remembered_hashes: Option<HashSet<u64>>,
 }
 
 impl OpenKeys {
     /// Starts to detect keys that are reused after their pair.
     pub(super) fn detect_reuse(&mut self) {
-        self.all = Some(HashSet::default());
+        self.remembered_hashes = Some(HashSet::default());
     }
 
     /// Whether the last text was already a key of an earlier link. Called if it stands for a new
     /// key.
     pub(super) fn is_again(&mut self) -> bool {
-        self.all.as_mut().is_some_and(|all| !all.insert(self.last as u64))
+        self.remembered_hashes.as_mut().is_some_and(|all| !all.insert(self.last as u64))
     }
 
     /// A key for an endpoint that belongs to no link.
@@ -438,7 +444,7 @@ impl OpenKeys {
         let [high, low] = self.hashes.each_ref().map(|state| state.hash_one((holder.0, ty.0, text)));
         self.last = u128::from(high) << 64 | u128::from(low);
         let next = &mut self.next;
-        self.used.change(self.last, |used| {
+        self.numbers.change(self.last, |used| {
             let [key, balance] = used.unwrap_or_else(|| {
                 *next += 1;
                 [*next - 1, 0]

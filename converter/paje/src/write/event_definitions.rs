@@ -150,8 +150,8 @@ pub(super) struct ExtraDefinitions {
 /// A definition of types or values with a shape, size or category.
 #[derive(Debug)]
 struct StyledDefinition {
-    /// The id of the definition without them.
-    plain: u32,
+    /// The id of the definition without these fields.
+    plain_id: u32,
     fields: StyleFields,
     id: u32,
 }
@@ -185,18 +185,18 @@ impl ExtraDefinitions {
 
     /// The definition for types or values with these fields.
     /// Each set of fields has its own definition, because a field cannot be empty.
-    pub(super) fn styled_definition(&mut self, plain: u32, fields: StyleFields) -> UsedDefinition {
+    pub(super) fn styled_definition(&mut self, plain_id: u32, fields: StyleFields) -> UsedDefinition {
         if fields == StyleFields::default() {
-            return UsedDefinition { id: plain, text: None };
+            return UsedDefinition { id: plain_id, text: None };
         }
-        let same = |styled: &&StyledDefinition| (styled.plain, styled.fields) == (plain, fields);
+        let same = |styled: &&StyledDefinition| (styled.plain_id, styled.fields) == (plain_id, fields);
         if let Some(styled) = self.styled.iter().find(same) {
             return UsedDefinition { id: styled.id, text: None };
         }
         let id = FIRST_ID + self.count;
         self.count += 1;
-        self.styled.push(StyledDefinition { plain, fields, id });
-        let (_, name, plain_fields) = PLAIN[plain as usize];
+        self.styled.push(StyledDefinition { plain_id, fields, id });
+        let (_, name, plain_fields) = PLAIN[plain_id as usize];
         let StyleFields { has_shape, has_size, has_category } = fields;
         let style_fields = [(has_shape, "Shape string"), (has_size, "Size double"), (has_category, "Category string")];
         let style_fields = style_fields.into_iter().filter(|(has, _)| *has).map(|(_, field)| field);

@@ -36,7 +36,7 @@ const NEUTRAL: RgbColor = RgbColor { red: 128, green: 128, blue: 128 };
 
 impl<W: Write, T: TimestampWriter> PajeSink for PajeWriter<W, T> {
     fn changed_texts(&self) -> u64 {
-        self.changed
+        self.changed_texts
     }
 
     fn name_key(&mut self, key: KeyId, text: &str) -> io::Result<()> {

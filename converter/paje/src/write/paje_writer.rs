@@ -40,7 +40,7 @@ pub struct PajeWriter<W: Write, T: TimestampWriter = ExactSeconds> {
     pub(super) last: GlobalNanos,
     pub(super) backward_events: u64,
     /// Number of texts that were changed.
-    pub(super) changed: u64,
+    pub(super) changed_texts: u64,
 }
 
 impl<W: Write> PajeWriter<W> {
@@ -62,7 +62,7 @@ impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
             has_header: false,
             last: GlobalNanos(0),
             backward_events: 0,
-            changed: 0,
+            changed_texts: 0,
         }
     }
 
@@ -159,7 +159,7 @@ impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
     /// Writes a text in quotes.
     pub(super) fn name(&mut self, name: &str, limit: usize) {
         self.line.push(b'"');
-        self.changed += u64::from(plain_text(name, limit, &mut self.line));
+        self.changed_texts += u64::from(plain_text(name, limit, &mut self.line));
         self.line.push(b'"');
     }
 

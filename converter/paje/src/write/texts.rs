@@ -18,7 +18,7 @@ pub fn text_of_name(name: &str, out: &mut Vec<u8>) {
 /// Writes a text without characters that a Pajé file cannot contain. Returns whether characters
 /// were replaced or cut off.
 pub(super) fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) -> bool {
-    let (start, mut changed) = (out.len(), false);
+    let (start, mut is_changed) = (out.len(), false);
     for character in text.chars() {
         let mut bytes = [0; 4];
         let written = match character {
@@ -27,10 +27,10 @@ pub(super) fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) -> bool {
             character if character.is_control() => ' ',
             character => character,
         };
-        changed |= written != character;
+        is_changed |= written != character;
         let bytes = written.encode_utf8(&mut bytes).as_bytes();
         if out.len() - start + bytes.len() > limit {
-            changed = true;
+            is_changed = true;
             break;
         }
         out.extend_from_slice(bytes);
@@ -39,5 +39,5 @@ pub(super) fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) -> bool {
     if out.len() == start {
         out.push(b' ');
     }
-    changed
+    is_changed
 }

@@ -60,7 +60,7 @@ impl<'a> AlogLine<'a> {
         let (kind, process, task, data, cycle) = (number()?, number()?, number()?, number()?, number()?);
         let time = nanos_of_micros(words.next()?)?;
         let is_in_range = i32::try_from(process).is_ok();
-        is_in_range.then_some(Self { kind, process, task, data, cycle, time, text: words.rest() })
+        is_in_range.then_some(Self { kind, process, task, data, cycle, time, text: words.remainder() })
     }
 }
 

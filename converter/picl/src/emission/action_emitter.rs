@@ -21,21 +21,21 @@ use crate::picl_faults::PiclFaultKind;
 struct DerivedValues {
     /// `None` for Alog, which has no activity outside of its states, and for the host, which only
     /// starts the program.
-    compute: Option<u32>,
-    finished: u32,
-    unknown: u32,
+    compute_value: Option<u32>,
+    finished_value: u32,
+    unknown_value: u32,
 }
 
 impl DerivedValues {
-    const NONE: Self = Self { compute: None, finished: u32::MAX, unknown: u32::MAX };
+    const NONE: Self = Self { compute_value: None, finished_value: u32::MAX, unknown_value: u32::MAX };
 
     /// The values of the activities of some units.
     fn new(log: &mut ActionLog, slot: TypeSlot, computes: bool) -> Self {
         let mut value = |activity| log.values.number(slot, ValueKey::Activity(activity), None);
         Self {
-            compute: computes.then(|| value(Activity::Compute)),
-            finished: value(Activity::Finished),
-            unknown: value(Activity::Unknown),
+            compute_value: computes.then(|| value(Activity::Compute)),
+            finished_value: value(Activity::Finished),
+            unknown_value: value(Activity::Unknown),
         }
     }
 }
@@ -86,7 +86,7 @@ impl<'a> ActionEmitter<'a> {
         let collectives = std::mem::take(&mut log.collectives).number(&log.units, &log.values, &is_complete);
         let types = EntityTypes::new(log, is_alog);
         let out = EntityOutput::new(log, containers, types, sink)?;
-        for unequal in &collectives.unequal {
+        for unequal in &collectives.unequal_parts {
             let (shortest, longest) = unequal.parts;
             let text = format!("{}: {shortest} and {longest} parts", out.name_of(unequal.value));
             out.log.faults.count(PiclFaultKind::UnequalParts, unequal.line, text.as_bytes())?;
@@ -97,14 +97,14 @@ impl<'a> ActionEmitter<'a> {
     }
 
     /// Number of operations that were sent, without definitions.
-    pub(crate) fn sent(&self) -> u64 {
-        self.out.sent
+    pub(crate) fn sent_count(&self) -> u64 {
+        self.out.sent_count
     }
 
     pub(crate) fn send(&mut self, action: &TraceAction) -> Result<(), EmitError> {
-        if action.time > self.out.now {
+        if action.time > self.out.time {
             self.send_unsent()?;
-            self.out.now = action.time;
+            self.out.time = action.time;
         }
         let unit = self.out.unit(action.unit);
         if !unit.is_node() {
@@ -131,8 +131,8 @@ impl<'a> ActionEmitter<'a> {
             TraceActionKind::Send => self.links.start(&mut self.out, action, container),
             TraceActionKind::Receive => self.links.end(&mut self.out, action, container),
             TraceActionKind::Value => self.value(action, container, unit),
-            TraceActionKind::Finish => self.finish_unit(action, self.derived_of(unit).finished),
-            TraceActionKind::Stop => self.finish_unit(action, self.derived_of(unit).unknown),
+            TraceActionKind::Finish => self.finish_unit(action, self.derived_of(unit).finished_value),
+            TraceActionKind::Stop => self.finish_unit(action, self.derived_of(unit).unknown_value),
         }
     }
 
@@ -153,7 +153,7 @@ impl<'a> ActionEmitter<'a> {
         let container = self.out.container_of(action.unit)?;
         let (activities, tasks) = Default::default();
         self.live[index] = Some(LiveUnit { container, activities, tasks, is_over: false });
-        if let Some(compute) = self.derived_of(unit).compute {
+        if let Some(compute) = self.derived_of(unit).compute_value {
             self.push(action.unit, StackedState::new(compute, action.line, [0; 3], false));
         }
         Ok(container)
@@ -232,7 +232,7 @@ impl<'a> ActionEmitter<'a> {
             let extras = self.extras_of(unit, &state)?;
             let extra = &extras.list();
             let ty = self.out.types.of_slot(self.out.slot_of(state.value));
-            let (time, value) = (GlobalNanos(self.out.now), ValueId(state.value));
+            let (time, value) = (GlobalNanos(self.out.time), ValueId(state.value));
             self.out.emit(&PajeEvent::PushState { time, container, ty, value, extra, source: None })?;
         }
         Ok(())
@@ -294,7 +294,7 @@ impl<'a> ActionEmitter<'a> {
             return Ok(());
         }
         self.close_states(action)?;
-        if let Some(compute) = self.derived_of_number(action.unit).compute {
+        if let Some(compute) = self.derived_of_number(action.unit).compute_value {
             self.push(action.unit, StackedState::new(compute, action.line, [0; 3], false));
         }
         Ok(())
@@ -318,9 +318,9 @@ impl<'a> ActionEmitter<'a> {
         self.send_states_of(action.unit)?;
         let Some(Some(live)) = self.live.get_mut(action.unit as usize) else { return Ok(()) };
         let open: Vec<StackedState> = live.tasks.drain().chain(live.activities.drain()).collect();
-        let DerivedValues { compute, finished, unknown } = self.derived_of_number(action.unit);
+        let DerivedValues { compute_value, finished_value, unknown_value } = self.derived_of_number(action.unit);
         for state in open {
-            let is_derived = [compute.unwrap_or(u32::MAX), finished, unknown].contains(&state.value);
+            let is_derived = [compute_value.unwrap_or(u32::MAX), finished_value, unknown_value].contains(&state.value);
             if !is_derived && !state.is_ended() {
                 let name = self.out.name_of(state.value);
                 self.out.log.faults.count(PiclFaultKind::BeginWithoutEnd, state.line, name.as_bytes())?;

@@ -43,9 +43,9 @@ pub(super) struct EntityOutput<'a> {
     /// The number of the unit to which the records of each unit belong.
     canonical: Vec<u32>,
     /// The containers that were created, by number of the unit.
-    opened: Vec<Option<ContainerId>>,
-    pub(super) now: i64,
-    pub(super) sent: u64,
+    unit_containers: Vec<Option<ContainerId>>,
+    pub(super) time: i64,
+    pub(super) sent_count: u64,
 }
 
 impl<'a> EntityOutput<'a> {
@@ -67,12 +67,12 @@ impl<'a> EntityOutput<'a> {
             extra: &[],
         })?;
         let canonical = log.units.canonical();
-        let opened = vec![None; canonical.len()];
-        Ok(Self { sink, types, log, containers, canonical, opened, now: start, sent: 0 })
+        let unit_containers = vec![None; canonical.len()];
+        Ok(Self { sink, types, log, containers, canonical, unit_containers, time: start, sent_count: 0 })
     }
 
     pub(super) fn emit(&mut self, event: &PajeEvent<'_>) -> Result<(), EmitError> {
-        self.sent += 1;
+        self.sent_count += 1;
         Ok(self.sink.event(event)?)
     }
 
@@ -95,23 +95,23 @@ impl<'a> EntityOutput<'a> {
     }
 
     /// The container of a unit, if it was created.
-    pub(super) fn opened(&self, unit: u32) -> Option<ContainerId> {
-        self.opened.get(unit as usize).copied().flatten()
+    pub(super) fn container_of_unit(&self, unit: u32) -> Option<ContainerId> {
+        self.unit_containers.get(unit as usize).copied().flatten()
     }
 
     /// The container of a unit. The first action creates it, or a collective operation with this
     /// root.
     pub(super) fn container_of(&mut self, unit: u32) -> Result<ContainerId, EmitError> {
-        if let Some(container) = self.opened(unit) {
+        if let Some(container) = self.container_of_unit(unit) {
             return Ok(container);
         }
-        let time = GlobalNanos(self.now);
+        let time = GlobalNanos(self.time);
         let (created, container) = self.containers.open(self.unit(unit), self.types, PROGRAM_CONTAINER);
         for new in created {
             let (container, ty, parent, name, extra) = (new.container, new.ty, new.parent, &*new.name, &[][..]);
             self.emit(&PajeEvent::CreateContainer { time, container, ty, parent, name, extra })?;
         }
-        if let Some(opened) = self.opened.get_mut(unit as usize) {
+        if let Some(opened) = self.unit_containers.get_mut(unit as usize) {
             *opened = Some(container);
         }
         Ok(container)

@@ -23,16 +23,16 @@ struct EarlyEnd {
 pub(super) struct MessageLinks {
     pairs: MessagePairs,
     /// The ends that are sent before their starts, by key.
-    early: FxHashMap<u64, EarlyEnd>,
+    early_ends: FxHashMap<u64, EarlyEnd>,
     /// The values of the starts of links to receives of any source or type, by key.
-    started: FxHashMap<u64, u32>,
+    start_values: FxHashMap<u64, u32>,
     /// Number of messages that are not received and that the sink keeps.
     open_links: u64,
 }
 
 impl MessageLinks {
     pub(super) fn new(pairs: MessagePairs) -> Self {
-        Self { pairs, early: FxHashMap::default(), started: FxHashMap::default(), open_links: 0 }
+        Self { pairs, early_ends: FxHashMap::default(), start_values: FxHashMap::default(), open_links: 0 }
     }
 
     /// Sends the starts of the links of a send, one for each receiver.
@@ -68,9 +68,9 @@ impl MessageLinks {
         action: &TraceAction,
         key: MessageKey,
     ) -> Result<TraceAction, EmitError> {
-        let Some(end) = self.early.remove(&key.key) else {
+        let Some(end) = self.early_ends.remove(&key.key) else {
             if key.is_any {
-                self.started.insert(key.key, action.value);
+                self.start_values.insert(key.key, action.value);
             }
             return Ok(*action);
         };
@@ -97,7 +97,7 @@ impl MessageLinks {
         // Keys of pairs are numbered from 0.
         let key = KeyId(u64::MAX - self.open_links);
         self.open_links += 1;
-        let destination = out.number_of(target).and_then(|number| out.opened(number));
+        let destination = out.number_of(target).and_then(|number| out.container_of_unit(number));
         start_link(out, action, (start, destination), key, endpoint)
     }
 
@@ -115,9 +115,9 @@ impl MessageLinks {
         let mut value = action.value;
         if !is_sent {
             let (time, line, unit) = (action.time, action.line, action.unit);
-            self.early.insert(key.key, EarlyEnd { time, line, unit, value });
+            self.early_ends.insert(key.key, EarlyEnd { time, line, unit, value });
         } else if key.is_any {
-            value = self.started.remove(&key.key).unwrap_or(value);
+            value = self.start_values.remove(&key.key).unwrap_or(value);
         }
         let (time, ty) = (GlobalNanos(action.time), out.types.of_slot(out.slot_of(value)));
         let (container, value, key) = (PROGRAM_CONTAINER, ValueId(value), KeyId(key.key));

@@ -44,7 +44,7 @@ impl NodeContainers {
         types: EntityTypes,
         program: ContainerId,
     ) -> (Vec<NewContainer>, ContainerId) {
-        let mut created = Vec::new();
+        let mut containers = Vec::new();
         if unit.node == HOST {
             let container = self.next();
             let name = self.name_of(HOST);
@@ -56,17 +56,17 @@ impl NodeContainers {
                 let container = self.next();
                 self.nodes.insert(unit.node, container);
                 let name = self.name_of(unit.node);
-                created.push(NewContainer { container, ty: NODE, parent: program, name });
+                containers.push(NewContainer { container, ty: NODE, parent: program, name });
                 container
             }
         };
         if !types.has_processes {
-            return (created, node);
+            return (containers, node);
         }
         let container = self.next();
         let name = if unit.process < 0 { self.name_of(unit.node) } else { format!("process {}", unit.process) };
-        created.push(NewContainer { container, ty: types.unit(), parent: node, name });
-        (created, container)
+        containers.push(NewContainer { container, ty: types.unit(), parent: node, name });
+        (containers, container)
     }
 
     /// The name of a unit in messages.

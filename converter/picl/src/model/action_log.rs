@@ -65,11 +65,11 @@ pub(crate) struct ActionLog {
     pub(crate) messages: MessageCounts,
     pub(crate) collectives: CollectiveCounts,
     /// Units with an end of their trace, and units with a full trace memory, by number.
-    ended: FxHashSet<u32>,
-    stopped: FxHashSet<u32>,
+    ended_units: FxHashSet<u32>,
+    stopped_units: FxHashSet<u32>,
     /// The states that have begun, by unit and value. Their begins are added with their ends,
     /// because a Pajé state gets all its fields when it begins.
-    open: FxHashMap<(u32, u32), Vec<PendingBegin>>,
+    open_states: FxHashMap<(u32, u32), Vec<PendingBegin>>,
     pub(crate) faults: PiclFaultCounts,
     /// The texts of events, and the fields of states.
     pub(crate) texts: Spool,
@@ -98,9 +98,9 @@ impl ActionLog {
             values: TraceValues::default(),
             messages: MessageCounts::default(),
             collectives: CollectiveCounts::default(),
-            ended: FxHashSet::default(),
-            stopped: FxHashSet::default(),
-            open: FxHashMap::default(),
+            ended_units: FxHashSet::default(),
+            stopped_units: FxHashSet::default(),
+            open_states: FxHashMap::default(),
             faults: PiclFaultCounts::new(is_strict),
             texts: Spool::default(),
             sorter: RowSorter::new(space),
@@ -130,14 +130,14 @@ impl ActionLog {
 
     pub(crate) fn finish(&mut self, place: UnitTime) -> Result<(), LogError> {
         let unit = self.units.number(place.unit);
-        self.ended.insert(unit);
+        self.ended_units.insert(unit);
         self.push(place, TraceActionKind::Finish, 0, [0; 3])
     }
 
     /// Adds the end of the records of a unit, because the memory of its trace library is full.
     pub(crate) fn stop(&mut self, place: UnitTime) -> Result<(), LogError> {
         let unit = self.units.number(place.unit);
-        self.stopped.insert(unit);
+        self.stopped_units.insert(unit);
         self.push(place, TraceActionKind::Stop, 0, [0; 3])
     }
 
@@ -150,7 +150,7 @@ impl ActionLog {
             numbers.contains(&number) || node_unit.is_some_and(|node_unit| numbers.contains(&node_unit))
         };
         let count = self.units.units.len() as u32;
-        (0..count).map(|number| has(&self.ended, number) && !has(&self.stopped, number)).collect()
+        (0..count).map(|number| has(&self.ended_units, number) && !has(&self.stopped_units, number)).collect()
     }
 
     pub(crate) fn begin(&mut self, place: UnitTime, activity: Activity, fields: StateFields) -> Result<(), LogError> {
@@ -175,7 +175,7 @@ impl ActionLog {
         if kind.is_some() {
             self.collectives.add(fields.subset.unwrap_or(ALL_NODES), value, unit, place.line);
         }
-        self.open.entry((unit, value)).or_default().push(PendingBegin { place, fields });
+        self.open_states.entry((unit, value)).or_default().push(PendingBegin { place, fields });
         Ok(())
     }
 
@@ -184,7 +184,7 @@ impl ActionLog {
         let slot = TypeSlot::Activity.of_unit(unit);
         let value = self.values.number(slot, ValueKey::Activity(activity), None);
         let unit = self.units.number(unit);
-        Some(&mut self.open.get_mut(&(unit, value))?.last_mut()?.fields)
+        Some(&mut self.open_states.get_mut(&(unit, value))?.last_mut()?.fields)
     }
 
     /// Ends the innermost state with a value.
@@ -197,7 +197,7 @@ impl ActionLog {
     ) -> Result<(), LogError> {
         let value = self.values.number(slot.of_unit(place.unit), key, None);
         let unit = self.units.number(place.unit);
-        if let Some(mut state) = self.open.get_mut(&(unit, value)).and_then(Vec::pop) {
+        if let Some(mut state) = self.open_states.get_mut(&(unit, value)).and_then(Vec::pop) {
             state.fields.end_data.extend_from_slice(end_data);
             self.push_begin(value, &state)?;
         }
@@ -213,7 +213,7 @@ impl ActionLog {
     ) -> String {
         let value = self.values.number(slot.of_unit(unit), key.clone(), None);
         let unit = self.units.number(unit);
-        let open = self.open.get(&(unit, value)).and_then(|states| states.last());
+        let open = self.open_states.get(&(unit, value)).and_then(|states| states.last());
         if open.is_some_and(|open| [open.fields.location, open.fields.parameter] == values) {
             return String::new();
         }
@@ -232,7 +232,8 @@ impl ActionLog {
 
     /// Adds the begins of all states without an end.
     pub(crate) fn close(&mut self) -> Result<(), LogError> {
-        let mut open: Vec<((u32, u32), Vec<PendingBegin>)> = std::mem::take(&mut self.open).into_iter().collect();
+        let mut open: Vec<((u32, u32), Vec<PendingBegin>)> =
+            std::mem::take(&mut self.open_states).into_iter().collect();
         open.sort_unstable_by_key(|(key, _)| *key);
         for ((_, value), states) in open {
             states.iter().try_for_each(|state| self.push_begin(value, state))?;

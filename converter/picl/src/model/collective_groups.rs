@@ -94,7 +94,7 @@ impl CollectiveCounts {
             let shortest = parts.iter().filter(is_short).min_by_key(|(_, count)| count.parts);
             if let Some((_, shortest)) = shortest {
                 let line = parts.iter().map(|(_, count)| count.line).min().unwrap_or(0);
-                numbers.unequal.push(UnequalParts { value: key.value, line, parts: (shortest.parts, largest) });
+                numbers.unequal_parts.push(UnequalParts { value: key.value, line, parts: (shortest.parts, largest) });
                 continue;
             }
             let members = key.definition.and_then(|definition| self.subsets.get(definition));
@@ -104,7 +104,7 @@ impl CollectiveCounts {
             }
             numbers.members.insert(index as usize, members);
         }
-        numbers.unequal.sort_by_key(|unequal| unequal.line);
+        numbers.unequal_parts.sort_by_key(|unequal| unequal.line);
         numbers
     }
 }
@@ -125,7 +125,7 @@ pub(crate) struct CollectiveNumbers {
     members: FxHashMap<usize, Option<Vec<i64>>>,
     /// Difference between the numbers of two operations of a group.
     step: i64,
-    pub(crate) unequal: Vec<UnequalParts>,
+    pub(crate) unequal_parts: Vec<UnequalParts>,
 }
 
 impl CollectiveNumbers {
@@ -201,10 +201,10 @@ mod tests {
             counts
         };
         let mut numbers = counts().number(&units(2), &TraceValues::default(), &[true, true]);
-        assert_eq!(numbers.unequal, [UnequalParts { value: 5, line: 4, parts: (1, 2) }]);
+        assert_eq!(numbers.unequal_parts, [UnequalParts { value: 5, line: 4, parts: (1, 2) }]);
         assert_eq!(numbers.next(ALL_NODES, 5, 0), None);
         let mut numbers = counts().number(&units(2), &TraceValues::default(), &[false, true]);
-        assert!(numbers.unequal.is_empty());
+        assert!(numbers.unequal_parts.is_empty());
         assert_eq!(numbers.next(ALL_NODES, 5, 0), numbers.next(ALL_NODES, 5, 1));
     }
 }

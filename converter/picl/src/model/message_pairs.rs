@@ -153,7 +153,7 @@ struct ChannelState {
 struct WildcardReceives {
     first_key: u64,
     /// Number of sends that they take.
-    matched: u64,
+    send_count: u64,
     counts: EndpointCounts,
 }
 
@@ -195,10 +195,10 @@ impl MessagePairs {
         let mut order: Vec<(MessageChannel, EndpointCounts)> =
             self.channels.iter().map(|(channel, state)| (*channel, state.ends)).collect();
         order.sort_unstable_by_key(|(channel, _)| channel_order(channel));
-        let (wildcards, exact): (Vec<_>, Vec<_>) =
+        let (wildcards, exact_receives): (Vec<_>, Vec<_>) =
             order.into_iter().partition(|(channel, ends)| channel.is_wildcard(*ends));
         let mut next_key = 0;
-        for (channel, ends) in &exact {
+        for (channel, ends) in &exact_receives {
             if let Some(state) = self.channels.get_mut(channel) {
                 state.first_key = next_key;
                 next_key += ends.sends.min(ends.receives);
@@ -206,18 +206,18 @@ impl MessagePairs {
         }
         for (wildcard, EndpointCounts { receives, .. }) in &wildcards {
             let number = self.wildcards.len();
-            let mut matched = 0;
-            for (sent, _) in exact.iter().filter(|(sent, _)| wildcard.accepts(sent)) {
+            let mut send_count = 0;
+            for (sent, _) in exact_receives.iter().filter(|(sent, _)| wildcard.accepts(sent)) {
                 let Some(state) = self.channels.get_mut(sent) else { continue };
-                let surplus = state.ends.sends.saturating_sub(state.ends.receives).min(receives - matched);
+                let surplus = state.ends.sends.saturating_sub(state.ends.receives).min(receives - send_count);
                 if surplus > 0 && state.wildcard.is_none() {
                     state.wildcard = Some((number, surplus));
-                    matched += surplus;
+                    send_count += surplus;
                 }
             }
             let counts = EndpointCounts::default();
-            self.wildcards.push(WildcardReceives { first_key: next_key, matched, counts });
-            next_key += matched;
+            self.wildcards.push(WildcardReceives { first_key: next_key, send_count, counts });
+            next_key += send_count;
             if let Some(state) = self.channels.get_mut(wildcard) {
                 state.own_wildcard = Some(number);
             }
@@ -265,7 +265,7 @@ impl MessagePairs {
         if let Some(wildcard) = state.own_wildcard {
             let receives = self.wildcards.get(wildcard)?;
             let key = MessageKey { key: receives.first_key + number, is_any: true };
-            return (number < receives.matched).then_some((key, number < receives.counts.sends));
+            return (number < receives.send_count).then_some((key, number < receives.counts.sends));
         }
         let key = MessageKey { key: state.first_key + number, is_any: false };
         (number < state.ends.sends).then_some((key, number < state.counts.sends))

@@ -87,11 +87,11 @@ pub(crate) fn leading_integers(text: &[u8], max: usize) -> (Vec<i64>, &[u8]) {
     let mut words = RecordWords::of(text);
     let mut numbers = Vec::new();
     while numbers.len() < max {
-        let rest = words.rest();
+        let rest = words.remainder();
         let Some(number) = words.next().and_then(integer) else { return (numbers, rest) };
         numbers.push(number);
     }
-    (numbers, words.rest())
+    (numbers, words.remainder())
 }
 
 #[cfg(test)]

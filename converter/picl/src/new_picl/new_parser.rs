@@ -87,23 +87,23 @@ impl NewParser {
         if !data.is_counted && !is_text {
             log.fault(PiclFaultKind::DataCount, number, line)?;
         }
-        let parsed = ParsedLine { line, record, data, place };
-        match parsed.record.kind {
-            MARK | BEGIN | END if !parsed.place.unit.is_node() => other_record(&parsed, log),
-            MARK | BEGIN | END if parsed.record.event >= 0 => user_event(&parsed, log),
-            MARK | BEGIN | END => event(&parsed, log),
+        let parsed_line = ParsedLine { line, record, data, place };
+        match parsed_line.record.kind {
+            MARK | BEGIN | END if !parsed_line.place.unit.is_node() => other_record(&parsed_line, log),
+            MARK | BEGIN | END if parsed_line.record.event >= 0 => user_event(&parsed_line, log),
+            MARK | BEGIN | END => event(&parsed_line, log),
             LABEL => {
-                label(&parsed, log);
+                label(&parsed_line, log);
                 Ok(())
             }
-            MESSAGE => program_text(&parsed, log),
-            _ => other_record(&parsed, log),
+            MESSAGE => program_text(&parsed_line, log),
+            _ => other_record(&parsed_line, log),
         }
     }
 }
 
-fn event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
-    let ParsedLine { record, place, line, .. } = parsed;
+fn event(parsed_line: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
+    let ParsedLine { record, place, line, .. } = parsed_line;
     let Some((name, meaning)) = event_key(record.event) else {
         log.fault(PiclFaultKind::UnknownKey, place.line, line)?;
         let step = match record.kind {
@@ -111,30 +111,30 @@ fn event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
             END => " end",
             _ => "",
         };
-        return log.record(*place, format!("unknown {}{step}", record.event), parsed.data.text);
+        return log.record(*place, format!("unknown {}{step}", record.event), parsed_line.data.text);
     };
-    let text = parsed.data.text;
+    let text = parsed_line.data.text;
     match meaning {
-        EventMeaning::Send(activity) => send(parsed, activity, log),
-        EventMeaning::Receive(activity) => receive(parsed, activity, log),
+        EventMeaning::Send(activity) => send(parsed_line, activity, log),
+        EventMeaning::Receive(activity) => receive(parsed_line, activity, log),
         EventMeaning::State(activity) => match record.kind {
             BEGIN => log.begin(*place, activity, state_fields(activity, text)),
             END => {
-                let data = end_data(parsed, activity, log);
+                let data = end_data(parsed_line, activity, log);
                 log.end(*place, activity, data)
             }
             _ => log.record(*place, name, text),
         },
         EventMeaning::Session if record.kind == END => {
-            session_data(parsed, "trace end", log)?;
+            session_data(parsed_line, "trace end", log)?;
             log.finish(*place)
         }
         EventMeaning::Session => {
-            session_data(parsed, "trace begin", log)?;
+            session_data(parsed_line, "trace begin", log)?;
             log.start(*place)
         }
         EventMeaning::Text if record.kind == END && text.is_empty() => Ok(()),
-        EventMeaning::Text => program_text(parsed, log),
+        EventMeaning::Text => program_text(parsed_line, log),
         EventMeaning::Full => {
             log.fault(PiclFaultKind::TraceFull, place.line, line)?;
             log.stop(*place)
@@ -144,13 +144,13 @@ fn event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
 }
 
 /// Sends a message at the begin of an event. The data after the message are kept.
-fn send(parsed: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Result<(), LogError> {
-    let ParsedLine { record, place, line, .. } = parsed;
-    let text = parsed.data.text;
+fn send(parsed_line: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Result<(), LogError> {
+    let ParsedLine { record, place, line, .. } = parsed_line;
+    let text = parsed_line.data.text;
     if record.kind == END {
         return log.end(*place, activity, text);
     }
-    let endpoint = parsed.endpoint();
+    let endpoint = parsed_line.endpoint();
     let rest = if endpoint.is_some() { leading_integers(text, MESSAGE_VALUES).1 } else { text };
     if record.kind == BEGIN {
         log.begin(*place, activity, StateFields::of_data(rest))?;
@@ -164,9 +164,9 @@ fn send(parsed: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Res
 }
 
 /// Receives a message at the end of an event. The begin names at most the type and the source.
-fn receive(parsed: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Result<(), LogError> {
-    let ParsedLine { record, place, line, .. } = parsed;
-    let text = parsed.data.text;
+fn receive(parsed_line: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> Result<(), LogError> {
+    let ParsedLine { record, place, line, .. } = parsed_line;
+    let text = parsed_line.data.text;
     if record.kind == BEGIN {
         return log.begin(*place, activity, StateFields::of_data(text));
     }
@@ -175,14 +175,14 @@ fn receive(parsed: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -> 
     if let Some(fields) = log.open_fields(record.unit, activity).filter(|_| record.kind == END) {
         // The begin of a completion has the number of a request.
         requested = if is_completion { None } else { requested_of(&fields.data) };
-        if let Some(endpoint) = parsed.endpoint()
+        if let Some(endpoint) = parsed_line.endpoint()
             && !is_completion
             && is_request_for(&fields.data, endpoint)
         {
             fields.data.clear();
         }
     }
-    let endpoint = parsed.endpoint();
+    let endpoint = parsed_line.endpoint();
     match endpoint.or(requested) {
         Some(endpoint) => log.receive(*place, endpoint)?,
         // The record does not describe the message, or it is the status of a request.
@@ -274,17 +274,17 @@ fn user_event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogErr
 /// A text: its length, then words.
 fn program_text(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
     let mut words = RecordWords::of(parsed.data.text);
-    let text = if words.integer().is_some() { words.rest() } else { parsed.data.text };
+    let text = if words.integer().is_some() { words.remainder() } else { parsed.data.text };
     log.event(parsed.place, TypeSlot::Text, ValueKey::text("message"), text)
 }
 
 /// Names an event of the program.
-fn label(parsed: &ParsedLine<'_>, log: &mut ActionLog) {
-    let mut words = RecordWords::of(parsed.data.text);
-    let text = if words.integer().is_some() { words.rest() } else { parsed.data.text };
+fn label(parsed_line: &ParsedLine<'_>, log: &mut ActionLog) {
+    let mut words = RecordWords::of(parsed_line.data.text);
+    let text = if words.integer().is_some() { words.remainder() } else { parsed_line.data.text };
     let text = String::from_utf8_lossy(text);
     for slot in [TypeSlot::Task, TypeSlot::Mark] {
-        log.values.label(slot, parsed.record.event, text.trim_matches('"'));
+        log.values.label(slot, parsed_line.record.event, text.trim_matches('"'));
     }
 }
 

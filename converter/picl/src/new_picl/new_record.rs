@@ -35,7 +35,7 @@ impl<'a> NewRecord<'a> {
         let mut number = || words.integer().filter(|number| i32::try_from(*number).is_ok());
         let unit = TraceUnit { node: number()?, process: number()?.max(-1) };
         let count = usize::try_from(words.integer()?).ok()?;
-        (kind < 0).then_some(Self { kind, event, time, unit, count, tail: words.rest() })
+        (kind < 0).then_some(Self { kind, event, time, unit, count, tail: words.remainder() })
     }
 
     /// The values. They follow a descriptor, which a record without values does not have. Some
@@ -48,7 +48,7 @@ impl<'a> NewRecord<'a> {
             words.next();
         }
         let expected = self.count + usize::from(self.count > 0);
-        RecordData { text: words.rest(), is_counted: word_count == expected }
+        RecordData { text: words.remainder(), is_counted: word_count == expected }
     }
 }
 

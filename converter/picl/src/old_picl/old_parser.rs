@@ -20,7 +20,7 @@ struct NodeState {
     /// Whether the first of these statistics was read.
     is_bracketed: bool,
     /// The start of a blocked receive, and the type that it requests.
-    blocked: Option<(i64, Option<i64>)>,
+    blocked_receive: Option<(i64, Option<i64>)>,
 }
 
 /// A call without a known duration.
@@ -118,11 +118,11 @@ impl OldParser {
             old_keys::SEND => log.send(place, endpoint(values)),
             old_keys::RECV => log.receive(place, endpoint(values)),
             old_keys::RECV_BLOCKING => {
-                state.blocked = Some((place.time, values.first().copied()));
+                state.blocked_receive = Some((place.time, values.first().copied()));
                 Ok(())
             }
             old_keys::RECV_WAKING => {
-                let blocked = state.blocked.take();
+                let blocked = state.blocked_receive.take();
                 waking(blocked, values, place, log)
             }
             old_keys::PROBE | old_keys::SYNC => Ok(()),

@@ -32,11 +32,11 @@ impl<'a> OldRecord<'a> {
             return None;
         }
         let node = words.integer().filter(|node| i32::try_from(*node).is_ok())?;
-        let tail = words.rest();
+        let tail = words.remainder();
         // The number of values follows. A trace message has its text instead.
         let mut after_count = words;
         let has_count = is_verbose && after_count.integer().is_some_and(|count| count >= 0);
-        Some(Self { key, name, time, node, tail: if has_count { after_count.rest() } else { tail } })
+        Some(Self { key, name, time, node, tail: if has_count { after_count.remainder() } else { tail } })
     }
 
     /// The numbers of the record, without the labels of the verbose form.

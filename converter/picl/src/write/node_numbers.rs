@@ -24,7 +24,7 @@ pub(super) struct NodeNumbers {
     with_states: FxHashMap<ContainerId, ContainerId>,
     /// Whether the containers are those of a PICL trace, so that their names are the nodes.
     pub(super) is_picl: bool,
-    used: FxHashSet<i64>,
+    used_numbers: FxHashSet<i64>,
     next: i64,
 }
 
@@ -51,7 +51,7 @@ impl NodeNumbers {
     }
 
     /// The first container below another one in which states can be.
-    pub(super) fn below(&self, container: ContainerId) -> Option<ContainerId> {
+    pub(super) fn container_below(&self, container: ContainerId) -> Option<ContainerId> {
         self.with_states.get(&container).copied()
     }
 
@@ -69,10 +69,10 @@ impl NodeNumbers {
         let named = entry.filter(|_| self.is_picl).and_then(|container| self.unit_of_names(container));
         let of_name = entry
             .and_then(|container| last_number(&container.name))
-            .filter(|number| !self.is_picl && !self.used.contains(number));
+            .filter(|number| !self.is_picl && !self.used_numbers.contains(number));
         let unit =
             named.unwrap_or_else(|| TraceUnit { node: of_name.unwrap_or_else(|| self.free_number()), process: 0 });
-        self.used.insert(unit.node);
+        self.used_numbers.insert(unit.node);
         if let Some(entry) = self.containers.get_mut(&container) {
             entry.unit = Some(unit);
         }
@@ -80,7 +80,7 @@ impl NodeNumbers {
     }
 
     fn free_number(&mut self) -> i64 {
-        while self.used.contains(&self.next) {
+        while self.used_numbers.contains(&self.next) {
             self.next += 1;
         }
         self.next
@@ -137,7 +137,7 @@ mod tests {
         numbers.create((ContainerId(1), ContainerId::ROOT), ("Process", "a"), false);
         numbers.create((ContainerId(2), ContainerId(1)), ("Thread", "0"), true);
         numbers.create((ContainerId(3), ContainerId(1)), ("Thread", "1"), true);
-        assert_eq!(numbers.below(ContainerId(1)), Some(ContainerId(2)));
-        assert_eq!(numbers.below(ContainerId(2)), None);
+        assert_eq!(numbers.container_below(ContainerId(1)), Some(ContainerId(2)));
+        assert_eq!(numbers.container_below(ContainerId(2)), None);
     }
 }

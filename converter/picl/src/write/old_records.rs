@@ -64,7 +64,7 @@ impl OldRecords {
     }
 
     /// Writes a record with its data as they are.
-    fn other(&self, record: i64, place: OutputPlace, data: &str, out: &mut Vec<u8>) {
+    fn write_other(&self, record: i64, place: OutputPlace, data: &str, out: &mut Vec<u8>) {
         let [seconds, micros] = split(micros(place.time));
         let node = place.unit.node;
         let is_number = |word: &&str| word.parse::<i64>().is_ok();
@@ -245,7 +245,7 @@ impl PiclRecordWriter for OldRecords {
                 let _ = writeln!(out, " {}", without_controls(text));
             }
             UnitRecord::Other(..) => return false,
-            UnitRecord::OldRecord(record, data) => self.other(*record, place, data, out),
+            UnitRecord::OldRecord(record, data) => self.write_other(*record, place, data, out),
             UnitRecord::Send(endpoint) => self.message(old_keys::SEND, place, endpoint, out),
             UnitRecord::Receive(endpoint) => self.message(old_keys::RECV, place, endpoint, out),
         }

@@ -90,12 +90,12 @@ pub struct PiclWriter<W: Write> {
     nodes: NodeNumbers,
     units: TraceUnits,
     /// The open states of each container and type.
-    open: FxHashMap<(ContainerId, TypeId), Vec<OpenRecord>>,
+    open_records: FxHashMap<(ContainerId, TypeId), Vec<OpenRecord>>,
     links: FxHashMap<(ContainerId, TypeId, KeyId), Vec<LinkEnd>>,
     texts: Spool,
     sorter: RowSorter<ACTION_WORDS, 2>,
     /// The units with an end of their trace.
-    finished: FxHashSet<TraceUnit>,
+    finished_units: FxHashSet<TraceUnit>,
     sequence: u64,
     /// The time of the last record.
     last: i64,
@@ -125,11 +125,11 @@ impl<W: Write> PiclWriter<W> {
             subsets: SubsetNumbers::default(),
             nodes: NodeNumbers::default(),
             units: TraceUnits::default(),
-            open: FxHashMap::default(),
+            open_records: FxHashMap::default(),
             links: FxHashMap::default(),
             texts: Spool::default(),
             sorter: RowSorter::new(&TemporarySpace::in_system_folder(SORT_MEMORY)),
-            finished: FxHashSet::default(),
+            finished_units: FxHashSet::default(),
             sequence: 0,
             last: i64::MIN,
             omitted_entities: 0,
@@ -179,7 +179,7 @@ impl<W: Write> PiclWriter<W> {
     /// the first container with states, so that the messages and the states have the same node.
     fn message_unit(&mut self, container: ContainerId, time: GlobalNanos) -> io::Result<TraceUnit> {
         let has_states = self.types.of_container(container).is_some_and(|ty| self.types.has_states(ty));
-        let below = self.nodes.below(container).filter(|_| !has_states);
+        let below = self.nodes.container_below(container).filter(|_| !has_states);
         self.unit(below.unwrap_or(container), time)
     }
 
@@ -237,7 +237,7 @@ impl<W: Write> PiclWriter<W> {
         let meaning = self.meanings.state(value, is_deciding, operation_of(extra));
         let fields = self.fields_of((unit.node, time), meaning, extra)?;
         let words = self.words_of(&fields)?;
-        self.open.entry((container, ty)).or_default().push(OpenRecord { meaning, words });
+        self.open_records.entry((container, ty)).or_default().push(OpenRecord { meaning, words });
         let kind = match meaning.activity {
             Some((Activity::Finished, _)) => TraceActionKind::Finish,
             Some((Activity::Unknown, _)) => TraceActionKind::Stop,
@@ -245,7 +245,7 @@ impl<W: Write> PiclWriter<W> {
             _ => TraceActionKind::Begin,
         };
         if kind != TraceActionKind::Begin {
-            self.finished.insert(unit);
+            self.finished_units.insert(unit);
         }
         if is_deciding && self.writes_categories() {
             self.advance(unit, time)?;
@@ -266,7 +266,7 @@ impl<W: Write> PiclWriter<W> {
     }
 
     fn end(&mut self, time: GlobalNanos, container: ContainerId, ty: TypeId) -> io::Result<bool> {
-        let Some(OpenRecord { meaning, words }) = self.open.get_mut(&(container, ty)).and_then(Vec::pop) else {
+        let Some(OpenRecord { meaning, words }) = self.open_records.get_mut(&(container, ty)).and_then(Vec::pop) else {
             return Ok(false);
         };
         let unit = self.unit(container, time)?;
@@ -316,14 +316,15 @@ impl<W: Write> PiclWriter<W> {
     /// Ends the states of a container, and the trace of its unit.
     fn destroy(&mut self, time: GlobalNanos, container: ContainerId) -> io::Result<()> {
         let Some(unit) = self.nodes.known_unit(container) else { return Ok(()) };
-        let mut types: Vec<TypeId> = self.open.keys().filter(|(of, _)| *of == container).map(|(_, ty)| *ty).collect();
+        let mut types: Vec<TypeId> =
+            self.open_records.keys().filter(|(of, _)| *of == container).map(|(_, ty)| *ty).collect();
         types.sort_unstable();
         for ty in types {
             while self.end(time, container, ty)? {}
-            self.open.remove(&(container, ty));
+            self.open_records.remove(&(container, ty));
         }
         self.finish_category(unit, time)?;
-        if !self.finished.insert(unit) {
+        if !self.finished_units.insert(unit) {
             return Ok(());
         }
         let action = self.action(time, TraceActionKind::Finish, 0, [0; 3]);
@@ -388,7 +389,7 @@ impl<W: Write> PiclWriter<W> {
     /// Ends the states that are still open.
     fn end_states(&mut self, end: GlobalNanos) -> io::Result<()> {
         let mut open: Vec<(ContainerId, TypeId, usize)> =
-            self.open.iter().map(|((container, ty), states)| (*container, *ty, states.len())).collect();
+            self.open_records.iter().map(|((container, ty), states)| (*container, *ty, states.len())).collect();
         open.sort_unstable();
         for (container, ty, depth) in open {
             for _ in 0..depth {
@@ -418,7 +419,7 @@ impl<W: Write> PiclWriter<W> {
             meanings: &self.meanings,
             units: &self.units,
             texts: &self.texts,
-            finished: vec![false; self.units.units.len()],
+            is_finished: vec![false; self.units.units.len()],
             omitted_entities: 0,
         };
         let written = output.write(rows, end, &mut self.out, buffer);

@@ -29,7 +29,7 @@ pub(super) struct RecordOutput<'a> {
     /// The texts of events, and the fields of states.
     pub(super) texts: &'a Spool,
     /// The units with a written end, by number.
-    pub(super) finished: Vec<bool>,
+    pub(super) is_finished: Vec<bool>,
     pub(super) omitted_entities: u64,
 }
 
@@ -52,7 +52,7 @@ impl RecordOutput<'_> {
             group.push(action);
         }
         self.write_group(&group, out, &mut buffer)?;
-        for (unit, is_finished) in self.units.units.iter().zip(&self.finished) {
+        for (unit, is_finished) in self.units.units.iter().zip(&self.is_finished) {
             if unit.is_node() && unit.node != HOST && !is_finished {
                 let place = OutputPlace { unit: *unit, time: end.0 };
                 self.records.record(place, &UnitRecord::Finish, &mut buffer);
@@ -81,28 +81,29 @@ impl RecordOutput<'_> {
     /// before messages without a duration, so its end takes the first message. An activity that
     /// begins at this time is after them, so its begin takes the last message.
     fn held_messages(&self, group: &[TraceAction]) -> HeldMessages {
-        let mut held = HeldMessages { of_holder: vec![None; group.len()], is_held: vec![false; group.len()] };
+        let mut held_messages = HeldMessages { of_holder: vec![None; group.len()], is_held: vec![false; group.len()] };
         let indices = 0..group.len();
         let ends = indices.clone().map(|message| (message, TraceActionKind::End));
         let begins = indices.clone().rev().map(|message| (message, TraceActionKind::Begin));
         for (message, kind) in ends.chain(begins) {
-            if held.is_held[message] || !matches!(group[message].kind, TraceActionKind::Send | TraceActionKind::Receive)
+            if held_messages.is_held[message]
+                || !matches!(group[message].kind, TraceActionKind::Send | TraceActionKind::Receive)
             {
                 continue;
             }
             let is_holder = |holder: &usize| {
                 group[*holder].kind == kind
-                    && held.of_holder[*holder].is_none()
+                    && held_messages.of_holder[*holder].is_none()
                     && self.can_hold(&group[*holder], &group[message])
             };
             let mut indices = indices.clone();
             let holder = if kind == TraceActionKind::End { indices.find(is_holder) } else { indices.rfind(is_holder) };
             if let Some(holder) = holder {
-                held.of_holder[holder] = Some(PiclEndpoint::of_words(group[message].words));
-                held.is_held[message] = true;
+                held_messages.of_holder[holder] = Some(PiclEndpoint::of_words(group[message].words));
+                held_messages.is_held[message] = true;
             }
         }
-        held
+        held_messages
     }
 
     /// Writes the records of one time. A message becomes part of the record that sends or receives
@@ -111,7 +112,7 @@ impl RecordOutput<'_> {
         let HeldMessages { of_holder, is_held } = self.held_messages(group);
         for (index, action) in group.iter().enumerate().filter(|(index, _)| !is_held[*index]) {
             let unit = self.units.units.get(action.unit as usize).copied().unwrap_or(TraceUnit::PROGRAM);
-            if let Some(is_finished) = self.finished.get_mut(action.unit as usize) {
+            if let Some(is_finished) = self.is_finished.get_mut(action.unit as usize) {
                 let meaning = self.meanings.get(action.value);
                 let is_end = action.kind == TraceActionKind::Event
                     && meaning.ends_trace()

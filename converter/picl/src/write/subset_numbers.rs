@@ -11,7 +11,7 @@ use crate::model::state_fields::ALL;
 #[derive(Debug, Default)]
 pub(super) struct SubsetNumbers {
     /// The number of each name, and the nodes that take part.
-    named: FxHashMap<String, (i64, BTreeSet<i64>)>,
+    subsets: FxHashMap<String, (i64, BTreeSet<i64>)>,
     /// Numbers that are names of communicators.
     numbers_in_use: BTreeSet<i64>,
     next: i64,
@@ -27,7 +27,7 @@ impl SubsetNumbers {
             self.numbers_in_use.insert(number);
             return number;
         }
-        if let Some((number, nodes)) = self.named.get_mut(communicator) {
+        if let Some((number, nodes)) = self.subsets.get_mut(communicator) {
             nodes.insert(node);
             return *number;
         }
@@ -36,14 +36,14 @@ impl SubsetNumbers {
         }
         let number = self.next;
         self.next += 1;
-        self.named.insert(communicator.to_owned(), (number, BTreeSet::from([node])));
+        self.subsets.insert(communicator.to_owned(), (number, BTreeSet::from([node])));
         number
     }
 
     /// The numbers of the named communicators with their nodes, sorted.
     pub(super) fn definitions(&self) -> Vec<(i64, Vec<i64>)> {
         let mut list: Vec<(i64, Vec<i64>)> =
-            self.named.values().map(|(number, nodes)| (*number, nodes.iter().copied().collect())).collect();
+            self.subsets.values().map(|(number, nodes)| (*number, nodes.iter().copied().collect())).collect();
         list.sort_unstable();
         list
     }

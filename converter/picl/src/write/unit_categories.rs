@@ -32,10 +32,10 @@ pub(super) enum CategoryEvent {
 struct UnitCategory {
     states: Vec<CategoryEvent>,
     /// The event that is written and has not ended.
-    open: Option<Activity>,
+    open_activity: Option<Activity>,
     /// The event that begins when the time advances, and the time of the last change.
-    needed: Option<Activity>,
-    since: i64,
+    next_activity: Option<Activity>,
+    change_time: i64,
 }
 
 /// The open events of all units.
@@ -48,8 +48,8 @@ impl UnitCategories {
     /// Begins a unit. It is idle until its first state.
     pub(super) fn start(&mut self, unit: u32, time: i64) {
         self.units.entry(unit).or_insert_with(|| UnitCategory {
-            needed: Some(Activity::Idle),
-            since: time,
+            next_activity: Some(Activity::Idle),
+            change_time: time,
             ..UnitCategory::default()
         });
     }
@@ -57,11 +57,11 @@ impl UnitCategories {
     /// Settles the time before a record of a unit. Returns the event that begins before it.
     pub(super) fn advance(&mut self, unit: u32, time: i64) -> Option<CategoryChange> {
         let state = self.units.get_mut(&unit)?;
-        if state.open == state.needed || state.since >= time {
+        if state.open_activity == state.next_activity || state.change_time >= time {
             return None;
         }
-        state.open = state.needed;
-        state.open.map(|activity| CategoryChange { time: state.since, activity, begins: true })
+        state.open_activity = state.next_activity;
+        state.open_activity.map(|activity| CategoryChange { time: state.change_time, activity, begins: true })
     }
 
     /// Begins a state. Returns the event that ends before it. `has_event` states whether the state
@@ -86,23 +86,23 @@ impl UnitCategories {
     /// Ends a unit. Returns the event that ends before it.
     pub(super) fn finish(&mut self, unit: u32, time: i64) -> Option<CategoryChange> {
         let state = self.units.remove(&unit)?;
-        state.open.map(|activity| CategoryChange { time, activity, begins: false })
+        state.open_activity.map(|activity| CategoryChange { time, activity, begins: false })
     }
 
     fn change(&mut self, unit: u32, time: i64, always_ends: bool) -> Option<CategoryChange> {
         let state = self.units.get_mut(&unit)?;
         let innermost = state.states.iter().rev().find(|event| **event != CategoryEvent::Enclosing);
-        state.needed = match innermost {
+        state.next_activity = match innermost {
             Some(CategoryEvent::Event(activity)) => Some(*activity),
             Some(_) => None,
             // Time without a state is idle, as in the views.
             None => Some(Activity::Idle),
         };
-        if state.open == state.needed && !always_ends {
+        if state.open_activity == state.next_activity && !always_ends {
             return None;
         }
-        state.since = time;
-        state.open.take().map(|activity| CategoryChange { time, activity, begins: false })
+        state.change_time = time;
+        state.open_activity.take().map(|activity| CategoryChange { time, activity, begins: false })
     }
 }
 

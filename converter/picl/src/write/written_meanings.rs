@@ -229,27 +229,27 @@ impl WrittenMeanings {
     /// The activity of a state, whether it also becomes a task, and its category.
     fn activity_of(
         &self,
-        named: &NamedValue,
+        value: &NamedValue,
         is_deciding: bool,
         operation: Option<CollectiveKind>,
     ) -> (Option<Activity>, bool, Option<ActivityCategory>) {
-        if named.ty_name == TypeSlot::Task.name() && self.is_picl {
+        if value.ty_name == TypeSlot::Task.name() && self.is_picl {
             return (None, true, None);
         }
         if !is_deciding && operation.is_none() {
             return (None, true, None);
         }
-        let category = self.category(named).filter(|_| is_deciding);
+        let category = self.category(value).filter(|_| is_deciding);
         let is_derived = |activity: &Activity| {
             matches!(activity, Activity::Compute | Activity::Finished | Activity::Unknown) && !self.is_picl
         };
-        if let Some(activity) = Activity::of_name(&named.name).filter(|activity| !is_derived(activity)) {
-            let category = if self.is_picl { named.category } else { category };
+        if let Some(activity) = Activity::of_name(&value.name).filter(|activity| !is_derived(activity)) {
+            let category = if self.is_picl { value.category } else { category };
             return (Some(activity), false, category.or(Some(activity.category())));
         }
         let activity = match operation {
-            Some(kind) => Some(activity_of_operation(&named.name, kind)),
-            None => activity_of_call(&named.name),
+            Some(kind) => Some(activity_of_operation(&value.name, kind)),
+            None => activity_of_call(&value.name),
         };
         (activity, true, category)
     }

@@ -44,8 +44,8 @@ pub(super) struct UnsortedEndpoint {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VisitedStart {
     /// The timestamp before the shifts of this pass.
-    pub(super) before: i64,
-    pub(super) after: i64,
+    pub(super) unshifted_time: i64,
+    pub(super) shifted_time: i64,
 }
 
 impl UnsortedEndpoint {

@@ -17,7 +17,7 @@ pub struct CausalityReport {
     pub reversed: u64,
     /// Links with an end that had to be moved: the reversed ones, and those with a start that was
     /// moved after their end.
-    pub moved: u64,
+    pub moved_links: u64,
     /// Parts of collective operations that wait for other parts.
     pub parts: u64,
     /// Parts that ended before a part began for which they wait.

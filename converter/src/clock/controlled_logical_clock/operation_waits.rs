@@ -13,8 +13,8 @@ use crate::clock::part_counts::{OperationSize, OperationSizes, PartCounts};
 #[derive(Debug)]
 pub(super) struct OperationWaits<'l> {
     sizes: OperationSizes<'l>,
-    open: FxHashMap<u64, OpenOperation>,
-    failed: Option<io::Error>,
+    open_operations: FxHashMap<u64, OpenOperation>,
+    failure: Option<io::Error>,
 }
 
 /// The state of an operation.
@@ -23,37 +23,42 @@ struct OpenOperation {
     /// The parts that are not visited.
     unvisited: OperationSize,
     /// The latest visited source.
-    latest: Option<VisitedStart>,
+    latest_source: Option<VisitedStart>,
     /// The streams that wait for sources.
-    waiting: SmallVec<[usize; 4]>,
+    waiting_streams: SmallVec<[usize; 4]>,
     /// The streams with unvisited sources in their queues.
-    queued: BTreeMap<usize, u32>,
+    queued_sources: BTreeMap<usize, u32>,
 }
 
 impl<'l> OperationWaits<'l> {
     pub(super) fn new(counts: &'l PartCounts) -> Self {
-        Self { sizes: counts.sizes(), open: FxHashMap::default(), failed: None }
+        Self { sizes: counts.sizes(), open_operations: FxHashMap::default(), failure: None }
     }
 
     /// The first failure to read a temporary file.
     pub(super) fn finish(self) -> io::Result<()> {
-        self.failed.map_or(Ok(()), Err)
+        self.failure.map_or(Ok(()), Err)
     }
 
     fn open(&mut self, operation: u64) -> &mut OpenOperation {
-        let Self { sizes, open, failed } = self;
-        open.entry(operation).or_insert_with(|| {
+        let Self { sizes, open_operations, failure } = self;
+        open_operations.entry(operation).or_insert_with(|| {
             let unvisited = sizes.of(operation).unwrap_or_else(|error| {
-                failed.get_or_insert(error);
+                failure.get_or_insert(error);
                 OperationSize::default()
             });
-            OpenOperation { unvisited, latest: None, waiting: SmallVec::new(), queued: BTreeMap::new() }
+            OpenOperation {
+                unvisited,
+                latest_source: None,
+                waiting_streams: SmallVec::new(),
+                queued_sources: BTreeMap::new(),
+            }
         })
     }
 
     /// Notes a source in the queue of a stream.
     pub(super) fn add_source(&mut self, operation: u64, stream: usize) {
-        *self.open(operation).queued.entry(stream).or_default() += 1;
+        *self.open(operation).queued_sources.entry(stream).or_default() += 1;
     }
 
     /// Notes a target in the queue of a stream.
@@ -63,24 +68,24 @@ impl<'l> OperationWaits<'l> {
 
     /// Whether a target still waits for sources other than its own ones.
     pub(super) fn waits(&self, operation: u64, own_sources: u64) -> bool {
-        self.open.get(&operation).is_some_and(|open| open.unvisited.sources > own_sources)
+        self.open_operations.get(&operation).is_some_and(|open| open.unvisited.sources > own_sources)
     }
 
     /// Notes that a stream waits for the sources of an operation.
     pub(super) fn add_waiting(&mut self, operation: u64, stream: usize) {
-        self.open(operation).waiting.push(stream);
+        self.open(operation).waiting_streams.push(stream);
     }
 
     /// A stream whose queue contains an unvisited source.
     pub(super) fn stream_with_source(&self, operation: u64) -> Option<usize> {
-        self.open.get(&operation)?.queued.keys().next().copied()
+        self.open_operations.get(&operation)?.queued_sources.keys().next().copied()
     }
 
     /// Visits a target. Returns the latest source.
     pub(super) fn visit_target(&mut self, operation: u64) -> Option<VisitedStart> {
         let open = self.open(operation);
         open.unvisited.targets = open.unvisited.targets.saturating_sub(1);
-        let latest = open.latest;
+        let latest = open.latest_source;
         self.remove_complete(operation);
         latest
     }
@@ -89,20 +94,22 @@ impl<'l> OperationWaits<'l> {
     pub(super) fn visit_source(&mut self, operation: u64, stream: usize, start: VisitedStart) -> SmallVec<[usize; 4]> {
         let open = self.open(operation);
         open.unvisited.sources = open.unvisited.sources.saturating_sub(1);
-        if let Some(count) = open.queued.get_mut(&stream) {
+        if let Some(count) = open.queued_sources.get_mut(&stream) {
             *count -= 1;
             if *count == 0 {
-                open.queued.remove(&stream);
+                open.queued_sources.remove(&stream);
             }
         }
-        open.latest = Some(match open.latest {
-            Some(latest) => {
-                VisitedStart { before: latest.before.max(start.before), after: latest.after.max(start.after) }
-            }
+        open.latest_source = Some(match open.latest_source {
+            Some(latest) => VisitedStart {
+                unshifted_time: latest.unshifted_time.max(start.unshifted_time),
+                shifted_time: latest.shifted_time.max(start.shifted_time),
+            },
             None => start,
         });
         // With one source left, the target of the same node may continue.
-        let runnable = if open.unvisited.sources <= 1 { std::mem::take(&mut open.waiting) } else { SmallVec::new() };
+        let runnable =
+            if open.unvisited.sources <= 1 { std::mem::take(&mut open.waiting_streams) } else { SmallVec::new() };
         self.remove_complete(operation);
         runnable
     }
@@ -110,14 +117,14 @@ impl<'l> OperationWaits<'l> {
     /// Gives up a target of a stream that waits.
     pub(super) fn release(&mut self, operation: u64, stream: usize) {
         let open = self.open(operation);
-        open.waiting.retain(|waiting| *waiting != stream);
+        open.waiting_streams.retain(|waiting| *waiting != stream);
         open.unvisited.targets = open.unvisited.targets.saturating_sub(1);
         self.remove_complete(operation);
     }
 
     fn remove_complete(&mut self, operation: u64) {
-        if self.open.get(&operation).is_some_and(|open| open.unvisited == OperationSize::default()) {
-            self.open.remove(&operation);
+        if self.open_operations.get(&operation).is_some_and(|open| open.unvisited == OperationSize::default()) {
+            self.open_operations.remove(&operation);
         }
     }
 }

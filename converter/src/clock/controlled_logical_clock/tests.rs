@@ -133,7 +133,7 @@ proptest! {
     fn no_link_is_reversed_and_no_stream_goes_back(program in program(), is_corrected in any::<bool>()) {
         let mut maps = program.maps();
         if is_corrected {
-            let points = [(900, 0), (1000, 70), (2000, -10)].map(|(raw, added)| CorrectionPoint { raw, added });
+            let points = [(900, 0), (1000, 70), (2000, -10)].map(|(raw, correction)| CorrectionPoint { raw, correction });
             maps[0].correction = Some(Arc::new(TimestampCorrection::from_points(&points)));
         }
         let before = program.reversed(&program.final_timestamps(&maps));
@@ -144,7 +144,7 @@ proptest! {
         prop_assert_eq!(report.circular, 0);
         prop_assert_eq!(report.links as usize, program.links.len());
         prop_assert_eq!(report.reversed as usize, before);
-        prop_assert_eq!(report.moved == 0, before == 0);
+        prop_assert_eq!(report.moved_links == 0, before == 0);
         prop_assert_eq!(report.largest_nanos == 0, before == 0);
         if before == 0 {
             prop_assert!(maps.iter().all(|map| map.jumps.0.is_empty()));
@@ -258,7 +258,7 @@ fn a_stream_returns_to_its_clock() {
     let ends = [(5, 1, 0, 0, true), (1005, 0, 0, 0, false)].map(endpoint);
     let mut maps = vec![TimestampMap::default(); 2];
     let report = restore_order(&log_of(&ends), &mut maps).unwrap();
-    assert_eq!((report.reversed, report.moved, report.largest_nanos), (1, 1, 1001));
+    assert_eq!((report.reversed, report.moved_links, report.largest_nanos), (1, 1, 1001));
     assert_eq!(maps[1].correct(4, 0), 4);
     assert_eq!(maps[1].correct(5, 0), 1006);
     assert_eq!(maps[1].correct(5_000_005, 1), 5_000_506);

@@ -18,13 +18,13 @@ pub(crate) fn lifetime(process: &ProcessInRun, hz: u64) -> Option<TickRange> {
     let blocks = blocks.filter(|block| block.header.records > 0);
     let blocks = blocks.map(|block| TickRange { first: block.header.first_ticks, last: block.header.last_ticks });
     let TickRange { first, last } = anchors.chain(blocks).reduce(TickRange::join)?;
-    let spare = if process.ended { SPARE } else { SPARE_OF_UNENDED };
+    let margin = if process.has_ended { SPARE } else { SPARE_OF_UNENDED };
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a duration"
     )]
-    let spare = (spare * hz as f64 + (last.saturating_sub(first)) as f64 * SPARE_SHARE) as u64;
+    let spare = (margin * hz as f64 + (last.saturating_sub(first)) as f64 * SPARE_SHARE) as u64;
     Some(TickRange { first: first.saturating_sub(spare), last: last.saturating_add(spare) })
 }

@@ -20,7 +20,7 @@ struct AnchorPoint {
 }
 
 impl AnchorPoint {
-    fn since(self, earlier: Self) -> Self {
+    fn elapsed_since(self, earlier: Self) -> Self {
         Self { nanos: self.nanos - earlier.nanos, ticks: self.ticks - earlier.ticks }
     }
 }
@@ -32,12 +32,12 @@ pub(crate) fn from_anchors<'a>(anchors: impl Iterator<Item = &'a ClockAnchor>) -
         .map(|anchor| AnchorPoint { nanos: anchor.monotonic_nanos.into(), ticks: anchor.ticks.into() })
         .collect();
     points.sort_unstable();
-    let steps = points.windows(2).map(|pair| pair[1].since(pair[0]));
+    let steps = points.windows(2).map(|pair| pair[1].elapsed_since(pair[0]));
     let steps: Vec<AnchorPoint> = steps.filter(|step| step.nanos > APART && step.ticks > 0).collect();
     let rate = |step: AnchorPoint| step.ticks * 1_000_000_000 / step.nanos;
     let mut rates: Vec<i128> = steps.iter().copied().map(rate).collect();
     rates.sort_unstable();
-    let duration = points.first().zip(points.last()).map(|(first, last)| last.since(*first));
+    let duration = points.first().zip(points.last()).map(|(first, last)| last.elapsed_since(*first));
     let usual = rates.get(rates.len() / 2).copied().filter(|_| rates.len() > 2);
     let all = match usual {
         Some(usual) => {

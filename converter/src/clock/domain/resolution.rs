@@ -117,8 +117,8 @@ fn most_alike(differences: &[u64], step: f64) -> usize {
 /// Differences between consecutive readings of a clock.
 #[derive(Debug, Default)]
 struct TickSteps {
-    still: usize,
-    forward: Vec<u64>,
+    zero_count: usize,
+    forward_steps: Vec<u64>,
 }
 
 impl TickSteps {
@@ -126,8 +126,8 @@ impl TickSteps {
         let mut last: Option<u64> = None;
         for reading in readings {
             match last.and_then(|last| reading.checked_sub(last)) {
-                Some(0) => self.still += 1,
-                Some(by) => self.forward.push(by),
+                Some(0) => self.zero_count += 1,
+                Some(by) => self.forward_steps.push(by),
                 // The clock went back. This is not a step.
                 None => {}
             }
@@ -137,9 +137,14 @@ impl TickSteps {
 
     /// The step of a coarse clock, in ticks.
     fn coarse_step(&self) -> Option<u64> {
-        let min_step = *self.forward.iter().min()?;
-        let small_steps: Vec<u64> =
-            self.forward.iter().copied().filter(|by| by / min_step <= MAX_STEP_RATIO).take(MAX_DIFFERENCES).collect();
+        let min_step = *self.forward_steps.iter().min()?;
+        let small_steps: Vec<u64> = self
+            .forward_steps
+            .iter()
+            .copied()
+            .filter(|by| by / min_step <= MAX_STEP_RATIO)
+            .take(MAX_DIFFERENCES)
+            .collect();
         #[expect(clippy::cast_precision_loss, reason = "few steps")]
         let multiples = |step: f64, off: f64| {
             let is_multiple = |by: &&u64| {
@@ -148,7 +153,7 @@ impl TickSteps {
             };
             small_steps.iter().filter(is_multiple).count()
         };
-        let is_still = self.still * STILL >= self.still + self.forward.len();
+        let is_still = self.zero_count * STILL >= self.zero_count + self.forward_steps.len();
         #[expect(clippy::cast_precision_loss, reason = "few steps")]
         let is_step = |step: f64| {
             let (near_multiples, exact_multiples) = (multiples(step, ROUGHLY), multiples(step, NEARLY));
@@ -199,7 +204,11 @@ mod tests {
         // The step is also found if the clock moves between all readings.
         let mut moving = TickSteps::default();
         moving.add((0..300u64).map(|reading| (((reading * 31 + reading * reading % 29) as f64) * 100_000.3) as u64));
-        assert!(moving.still == 0 && moving.coarse_step().unwrap().abs_diff(100_000) < 3, "{:?}", moving.coarse_step());
+        assert!(
+            moving.zero_count == 0 && moving.coarse_step().unwrap().abs_diff(100_000) < 3,
+            "{:?}",
+            moving.coarse_step()
+        );
         // Records at a regular beat prove nothing.
         let mut beat = TickSteps::default();
         beat.add((0..1000u64).map(|reading| reading * 10_000 + reading / 300 * 1_200_000));

@@ -5,7 +5,7 @@ pub(crate) struct ClockStep {
     /// The first tick after the step.
     pub(crate) ticks: u64,
     /// Size of the step in ticks. Negative if the clock was set back.
-    pub(crate) by: i64,
+    pub(crate) size: i64,
 }
 
 /// Maps the ticks of a clock to the ticks of a clock without steps.
@@ -18,7 +18,7 @@ pub(crate) struct StepRegion {
     /// The first tick.
     pub(crate) ticks: u64,
     /// The correction: it is added to the ticks.
-    pub(crate) added: i64,
+    pub(crate) correction: i64,
     /// The smallest corrected tick, because corrected ticks never decrease.
     pub(crate) min_result: u64,
 }
@@ -27,11 +27,11 @@ impl StepFreeTicks {
     /// From steps in order of their ticks.
     pub(crate) fn new(steps: &[ClockStep]) -> Self {
         let mut regions = Self::default();
-        let mut added = 0i64;
+        let mut correction = 0i64;
         for step in steps {
             let min_result = regions.without_steps(step.ticks.saturating_sub(1));
-            added = added.saturating_sub(step.by);
-            regions.0.push(StepRegion { ticks: step.ticks, added, min_result });
+            correction = correction.saturating_sub(step.size);
+            regions.0.push(StepRegion { ticks: step.ticks, correction, min_result });
         }
         regions
     }
@@ -45,6 +45,6 @@ impl StepFreeTicks {
     pub(crate) fn without_steps(&self, ticks: u64) -> u64 {
         let position = self.0.partition_point(|region| region.ticks <= ticks);
         let Some(region) = position.checked_sub(1).map(|last| &self.0[last]) else { return ticks };
-        ticks.saturating_add_signed(region.added).max(region.min_result)
+        ticks.saturating_add_signed(region.correction).max(region.min_result)
     }
 }

@@ -103,7 +103,7 @@ impl ClockMap {
                 segments.retain(|segment| segment.ticks < ticks);
                 segments.push(MapSegment { ticks, nanos, slope });
             };
-            let with_steps = |ticks: u64| ticks.saturating_add_signed(region.added.saturating_neg());
+            let with_steps = |ticks: u64| ticks.saturating_add_signed(region.correction.saturating_neg());
             // The first tick at which the timestamps move again. They stand still before it.
             let moves = with_steps(region.min_result).max(region.ticks);
             let begin = steps.without_steps(region.ticks);
@@ -132,7 +132,7 @@ impl ClockMap {
 
     /// The correction that turns raw timestamps of this map into those of `other`, a map of the
     /// same clock. `hz` is the clock's rate.
-    pub(crate) fn to(&self, other: &Self, hz: u64) -> TimestampCorrection {
+    pub(crate) fn correction_to(&self, other: &Self, hz: u64) -> TimestampCorrection {
         /// Seconds beyond the first and the last knot at which the correction becomes constant.
         const FAR: u64 = 100_000;
         let knots = self.segments.iter().chain(&other.segments).map(|segment| segment.ticks);
@@ -146,7 +146,7 @@ impl ClockMap {
         ticks.sort_unstable();
         let point = |ticks: u64| {
             let raw = self.raw_timestamp(ticks);
-            CorrectionPoint { raw, added: other.raw_timestamp(ticks).saturating_sub(raw) }
+            CorrectionPoint { raw, correction: other.raw_timestamp(ticks).saturating_sub(raw) }
         };
         TimestampCorrection::through_far(&ticks.into_iter().map(point).collect::<Vec<CorrectionPoint>>())
     }
@@ -192,9 +192,9 @@ impl ClockMap {
         if let (Some(distance), Ok(slope)) = (ticks.checked_sub(segment.ticks), u64::try_from(segment.slope)) {
             let product = (u128::from(distance) * u128::from(slope)) >> SHIFT;
             let nanos = segment.nanos.saturating_add(i128::try_from(product).unwrap_or(i128::MAX));
-            return narrow(nanos);
+            return saturating_nanos(nanos);
         }
-        narrow(segment.nanos_at(ticks))
+        saturating_nanos(segment.nanos_at(ticks))
     }
 
     /// The timestamps of the ticks `first + ticks[i]`. The elements of `ticks` never decrease.
@@ -202,38 +202,42 @@ impl ClockMap {
     pub(crate) fn global_from_many(&self, first: u64, ticks: &[u64], timestamps: &mut Vec<i64>) {
         timestamps.clear();
         timestamps.reserve(ticks.len());
-        let mut rest = ticks;
-        while let Some(next) = rest.first() {
+        let mut remaining_ticks = ticks;
+        while let Some(next) = remaining_ticks.first() {
             let after = self.segments[1..].partition_point(|segment| segment.ticks <= first.wrapping_add(*next));
             let segment = &self.segments[after];
             let end = self.segments.get(after + 1).map_or(u64::MAX, |segment| segment.ticks);
             let plain = (first.checked_sub(segment.ticks), u64::try_from(segment.slope), i64::try_from(segment.nanos));
             let (Some(begin), Ok(slope), Ok(nanos)) = plain else {
                 timestamps.push(self.raw_timestamp(first.wrapping_add(*next)));
-                rest = &rest[1..];
+                remaining_ticks = &remaining_ticks[1..];
                 continue;
             };
-            let count = rest.partition_point(|ticks| first.wrapping_add(*ticks) < end);
-            let (these, others) = rest.split_at(if end == u64::MAX { rest.len() } else { count });
+            let count = remaining_ticks.partition_point(|ticks| first.wrapping_add(*ticks) < end);
+            let (segment_ticks, later_ticks) =
+                remaining_ticks.split_at(if end == u64::MAX { remaining_ticks.len() } else { count });
             let product = |ticks: u64| (u128::from(ticks) * u128::from(slope)) >> SHIFT;
-            let last = these.last().and_then(|last| begin.checked_add(*last));
+            let last = segment_ticks.last().and_then(|last| begin.checked_add(*last));
             let last_nanos =
                 last.and_then(|last| i64::try_from(product(last)).ok()).and_then(|more| nanos.checked_add(more));
             if last_nanos.is_some() {
                 // The last timestamp is the largest. It fits, so all fit.
                 #[expect(clippy::cast_possible_truncation, reason = "the value is not above the last one, which fits")]
-                timestamps
-                    .extend(these.iter().map(|ticks| nanos.wrapping_add_unsigned(product(begin + *ticks) as u64)));
+                timestamps.extend(
+                    segment_ticks.iter().map(|ticks| nanos.wrapping_add_unsigned(product(begin + *ticks) as u64)),
+                );
             } else {
-                timestamps.extend(these.iter().map(|ticks| {
+                timestamps.extend(segment_ticks.iter().map(|ticks| {
                     let product = product(begin.wrapping_add(*ticks));
                     match i64::try_from(product) {
                         Ok(product) => nanos.saturating_add(product),
-                        Err(_) => narrow(i128::from(nanos) + i128::try_from(product).unwrap_or(i128::MAX >> 1)),
+                        Err(_) => {
+                            saturating_nanos(i128::from(nanos) + i128::try_from(product).unwrap_or(i128::MAX >> 1))
+                        }
                     }
                 }));
             }
-            rest = others;
+            remaining_ticks = later_ticks;
         }
         if let Some(correction) = &self.correction {
             timestamps.iter_mut().for_each(|timestamp| *timestamp = correction.correct(*timestamp));
@@ -241,7 +245,7 @@ impl ClockMap {
     }
 }
 
-fn narrow(nanos: i128) -> i64 {
+fn saturating_nanos(nanos: i128) -> i64 {
     i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
@@ -295,7 +299,7 @@ mod tests {
                 knots.into_iter().map(|(ticks, nanos)| MapKnot { ticks, nanos: nanos.into() }).collect();
             knots.sort_unstable_by_key(|knot| knot.ticks);
             steps.sort_unstable();
-            let steps: Vec<ClockStep> = steps.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
+            let steps: Vec<ClockStep> = steps.into_iter().map(|(ticks, size)| ClockStep { ticks, size }).collect();
             ticks.extend(steps.iter().flat_map(|step| [step.ticks, step.ticks.saturating_sub(1), step.ticks + 1]));
             ticks.sort_unstable();
             let map = ClockMap::from_knots(1_000_000_000, &knots);
@@ -320,7 +324,7 @@ mod tests {
             let mut knots: Vec<MapKnot> =
                 knots.into_iter().map(|(ticks, nanos)| MapKnot { ticks, nanos: nanos.into() }).collect();
             knots.sort_unstable_by_key(|knot| knot.ticks);
-            let point = |(raw, added)| CorrectionPoint { raw, added };
+            let point = |(raw, correction)| CorrectionPoint { raw, correction };
             let points: Option<Vec<CorrectionPoint>> = points.map(|points| points.into_iter().map(point).collect());
             let correction = points.map(|points| Arc::new(TimestampCorrection::from_points(&points)));
             let map = ClockMap::from_knots(hz, &knots).with_correction(correction);

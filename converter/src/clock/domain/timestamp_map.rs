@@ -37,7 +37,7 @@ pub(crate) struct LineLeap {
     /// The first timestamp after the leap.
     pub(crate) timestamp: i64,
     /// The distance from the last timestamp before the leap, nanoseconds.
-    pub(crate) by: i64,
+    pub(crate) distance: i64,
 }
 
 impl TimestampJump {
@@ -49,7 +49,7 @@ impl TimestampJump {
     /// so the timestamps that follow are no more accurate than this. Otherwise many small jumps
     /// would add up.
     pub(crate) fn shift_at(&self, timestamp: i64, tick: i64) -> i64 {
-        let leapt = self.leap.filter(|leap| timestamp >= leap.timestamp).map_or(0, |leap| leap.by);
+        let leapt = self.leap.filter(|leap| timestamp >= leap.timestamp).map_or(0, |leap| leap.distance);
         // No time passes in a leap.
         let elapsed = timestamp.saturating_sub(self.timestamp).saturating_sub(leapt).max(0);
         let at_once = elapsed.min(tick);
@@ -115,8 +115,8 @@ mod tests {
     use crate::clock::correction::CorrectionPoint;
     use proptest::prelude::*;
 
-    fn point((raw, added): (i64, i64)) -> CorrectionPoint {
-        CorrectionPoint { raw, added }
+    fn point((raw, correction): (i64, i64)) -> CorrectionPoint {
+        CorrectionPoint { raw, correction }
     }
 
     proptest! {
@@ -133,7 +133,7 @@ mod tests {
             let correction = TimestampCorrection::from_points(&points).after_steps(step.as_slice());
             let leap_at = step.map(|step| step.raw);
             positions.extend(leap_at.iter().flat_map(|ticks| [(ticks - 1, 0), (ticks - 1, 50), (*ticks, 0), (ticks + 1, 0)]));
-            let leap = leap_at.map(|ticks| LineLeap { timestamp: correction.correct(ticks), by: correction.correct(ticks) - correction.correct(ticks - 1) });
+            let leap = leap_at.map(|ticks| LineLeap { timestamp: correction.correct(ticks), distance: correction.correct(ticks) - correction.correct(ticks - 1) });
             let mut jumps = Vec::<TimestampJump>::new();
             let (mut raw, mut ordinal) = (0, 0);
             for (later, records, more) in steps {

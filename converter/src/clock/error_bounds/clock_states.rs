@@ -65,7 +65,7 @@ impl ClockStates {
     }
 
     /// Narrows the bounds on rates between moments, from bounds on errors.
-    pub(crate) fn narrow(&mut self, bounds: &[ErrorBounds]) {
+    pub(crate) fn narrow_bounds(&mut self, bounds: &[ErrorBounds]) {
         let rates = bounds.iter().enumerate().skip(1).map(|(domain, bounds)| self.narrow_rates(domain, bounds));
         let rates: Vec<Vec<RateBounds>> = rates.collect();
         self.rates.splice(1.., rates);
@@ -184,15 +184,15 @@ impl ClockStates {
         if timestamp - self.moments[after - 1] <= self.moments[after] - timestamp { after - 1 } else { after }
     }
 
-    pub(crate) fn bounds(&self, messages: &[DomainMessages], earlier: &[ErrorBounds]) -> Vec<ErrorBounds> {
+    pub(crate) fn bounds(&self, messages: &[DomainMessages], earlier_bounds: &[ErrorBounds]) -> Vec<ErrorBounds> {
         let count = self.moments.len();
         let domains = self.rates.len();
         let mut leads: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
         for DomainMessages { from, to, times } in messages {
-            for MessageTimes { sent, received, took } in times {
-                let (p, q) = (self.nearest_moment(*sent), self.nearest_moment(*received));
+            for MessageTimes { send_time, received, took } in times {
+                let (p, q) = (self.nearest_moment(*send_time), self.nearest_moment(*received));
                 let weight = took.max(0.0)
-                    + self.growth(*from, self.moments[p], *sent)
+                    + self.growth(*from, self.moments[p], *send_time)
                     + self.growth(*to, *received, self.moments[q]);
                 leads[from * count + p].push(BoundArc { to: to * count + q, weight });
             }
@@ -214,7 +214,7 @@ impl ClockStates {
             }
         }
         let start = |side: usize| {
-            let mut bounds: Vec<f64> = earlier.iter().flat_map(|bounds| &bounds[side]).copied().collect();
+            let mut bounds: Vec<f64> = earlier_bounds.iter().flat_map(|bounds| &bounds[side]).copied().collect();
             bounds[..count].fill(0.0);
             bounds
         };
@@ -233,22 +233,22 @@ impl ClockStates {
 }
 
 /// Dijkstra's algorithm from all nodes with finite distances. No distance increases.
-fn distances(arcs: &[Vec<BoundArc>], mut best: Vec<f64>) -> Vec<f64> {
+fn distances(arcs: &[Vec<BoundArc>], mut distances: Vec<f64>) -> Vec<f64> {
     // The bits of non-negative floats sort like the floats.
-    let finite = best.iter().enumerate().filter(|(_, distance)| distance.is_finite());
+    let finite = distances.iter().enumerate().filter(|(_, distance)| distance.is_finite());
     let mut heap: BinaryHeap<Reverse<(u64, usize)>> =
         finite.map(|(node, distance)| Reverse((distance.to_bits(), node))).collect();
     while let Some(Reverse((bits, node))) = heap.pop() {
         let here = f64::from_bits(bits);
-        if here > best[node] {
+        if here > distances[node] {
             continue;
         }
         for &BoundArc { to, weight } in &arcs[node] {
-            if here + weight < best[to] {
-                best[to] = here + weight;
-                heap.push(Reverse((best[to].to_bits(), to)));
+            if here + weight < distances[to] {
+                distances[to] = here + weight;
+                heap.push(Reverse((distances[to].to_bits(), to)));
             }
         }
     }
-    best
+    distances
 }

@@ -3,7 +3,7 @@
 /// A message by final timestamps, nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MessageTimes {
-    pub(crate) sent: f64,
+    pub(crate) send_time: f64,
     pub(crate) received: f64,
     /// Apparent latency plus the resolution of the clocks.
     pub(crate) took: f64,

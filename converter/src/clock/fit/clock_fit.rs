@@ -30,26 +30,26 @@ pub(crate) fn fit_clocks(
 ) -> io::Result<Option<FitResult>> {
     let &FitInputs { log, streams, domain_of, tick, .. } = inputs;
     let base_span = span_of(streams, exchanges, |domain, raw| apply_correction(base, domain, raw));
-    let Some(LineFit { joined, span, steps }) = fit_lines(inputs, exchanges, base, base_span)? else {
+    let Some(LineFit { joins, span, steps }) = fit_lines(inputs, exchanges, base, base_span)? else {
         return Ok(None);
     };
     let traffic = ClockTraffic { log, exchanges, domain_of, span };
-    let mut is_free: Vec<bool> = joined.iter().map(|joined| joined.is_some_and(|joined| joined.hops > 0)).collect();
+    let mut is_free: Vec<bool> = joins.iter().map(|joined| joined.is_some_and(|joined| joined.hops > 0)).collect();
     let mut rounds: Vec<Vec<Vec<f64>>> = Vec::new();
     let mut fitted: Option<(GraphFit, Vec<FastestMessages>)> = None;
     for _ in 0..2 {
-        let corrections = corrections_of(&joined, &rounds, &steps, base, base_span, span);
+        let corrections = corrections_of(&joins, &rounds, &steps, base, base_span, span);
         let edges = traffic.edges(BUCKETS, |domain, raw| apply_correction(&corrections, domain, raw))?;
         if rounds.is_empty() {
-            hold_unconfirmed(&joined, &edges, &mut is_free);
+            hold_unconfirmed(&joins, &edges, &mut is_free);
         }
         let fit = graph::fit(&edges, &is_free, span.nanos(), tick, fitted.as_ref().map(|(fit, _)| fit.wander));
         rounds.push(fit.corrections.clone());
         fitted = Some((fit, edges));
     }
-    let corrections = corrections_of(&joined, &rounds, &steps, base, base_span, span);
+    let corrections = corrections_of(&joins, &rounds, &steps, base, base_span, span);
     let (fit, edges) = fitted.unwrap_or_else(|| unreachable!("two rounds"));
-    Ok(Some(FitResult { corrections, joined, rounds, fit, edges, span, steps, tick }))
+    Ok(Some(FitResult { corrections, joins, rounds, fit, edges, span, steps, tick }))
 }
 
 /// Excludes clocks from the graph fit that have messages in one direction only. They keep their
@@ -68,7 +68,7 @@ fn hold_unconfirmed(joined: &[Option<DomainJoin>], edges: &[FastestMessages], is
 /// Whether at least three in ten of the points took as long as the point before.
 fn is_even(points: &[MessagePoint]) -> bool {
     let is_equal = |pair: &&[MessagePoint]| {
-        let (took, time) = (pair[1].took - pair[0].took, pair[1].sent - pair[0].sent);
+        let (took, time) = (pair[1].took - pair[0].took, pair[1].send_time - pair[0].send_time);
         took.abs() <= EVEN + EVEN_RATE * time
     };
     points.windows(2).filter(is_equal).count() * 10 >= points.len() * 3

@@ -20,7 +20,7 @@ pub(crate) fn apply_correction(corrections: &DomainCorrections, domain: usize, r
 /// The corrections of all domains: `base`, clock steps, line and graph fit. The reference and other
 /// roots have only the first two. Lines refer to `base_span`, graph fits to `span`.
 pub(crate) fn corrections_of(
-    joined: &[Option<DomainJoin>],
+    joins: &[Option<DomainJoin>],
     rounds: &[Vec<Vec<f64>>],
     steps: &[Vec<CorrectionPoint>],
     base: &DomainCorrections,
@@ -42,7 +42,7 @@ pub(crate) fn corrections_of(
         let base = base[domain].clone();
         let after_base = |step: &CorrectionPoint| CorrectionPoint {
             raw: base.as_ref().map_or(step.raw, |base| base.correct(step.raw)),
-            added: step.added,
+            correction: step.correction,
         };
         let steps: Vec<CorrectionPoint> = steps[domain].iter().map(after_base).collect();
         let Some(line) = joined.as_ref().filter(|joined| joined.hops > 0).map(|joined| joined.line) else {
@@ -56,12 +56,12 @@ pub(crate) fn corrections_of(
             let more: f64 = rounds.iter().map(|round| interpolate(&round[domain], fraction)).sum();
             let added = line.offset + line.slope * from + more;
             #[expect(clippy::cast_possible_truncation, reason = "rounded; within a run")]
-            CorrectionPoint { raw: base_span.start.saturating_add(from as i64), added: added.round() as i64 }
+            CorrectionPoint { raw: base_span.start.saturating_add(from as i64), correction: added.round() as i64 }
         };
         let points: Vec<CorrectionPoint> = places.iter().map(point).collect();
         Some(Arc::new(TimestampCorrection::from_points(&points).after_steps(&steps).with_base(base)))
     };
-    joined.iter().enumerate().map(correction).collect()
+    joins.iter().enumerate().map(correction).collect()
 }
 
 /// The time from the start of a span to that of a later one, nanoseconds.

@@ -14,7 +14,7 @@ const MIN_OBSERVATIONS: usize = 512;
 pub(crate) struct FitResult {
     /// The complete corrections.
     pub(crate) corrections: DomainCorrections,
-    pub(crate) joined: Vec<Option<DomainJoin>>,
+    pub(crate) joins: Vec<Option<DomainJoin>>,
     /// Corrections by round, domain and knot, nanoseconds.
     pub(crate) rounds: Vec<Vec<Vec<f64>>>,
     pub(crate) fit: GraphFit,
@@ -33,9 +33,9 @@ impl FitResult {
         let last =
             |domain: usize, timestamp: f64| interpolate(&self.fit.corrections[domain], timestamp / self.span.nanos());
         let times = edge.points.iter().map(|point| {
-            let (sent, received) = (point.sent, point.sent + point.took);
-            let (sent, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
-            MessageTimes { sent, received, took: received - sent + self.tick }
+            let (sent, received) = (point.send_time, point.send_time + point.took);
+            let (send_time, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
+            MessageTimes { send_time, received, took: received - send_time + self.tick }
         });
         times.collect()
     }
@@ -58,7 +58,7 @@ impl FitResult {
 
     /// Bounds on the timestamps if the clocks wander by `wander` per square root of a second.
     pub(crate) fn certain_for_wander(&self, wander: f64) -> CertainBounds {
-        let domains = self.joined.len();
+        let domains = self.joins.len();
         let correction = |domain: usize, timestamp: f64| {
             self.rounds.iter().map(|round| interpolate(&round[domain], timestamp / self.span.nanos())).sum::<f64>()
         };
@@ -71,7 +71,7 @@ impl FitResult {
     /// By domain: maximum error of timestamps in nanoseconds. Infinite when the fit is impossible.
     pub(crate) fn half_widths(&self) -> Vec<f64> {
         if self.is_impossible() {
-            return vec![f64::INFINITY; self.joined.len()];
+            return vec![f64::INFINITY; self.joins.len()];
         }
         self.certain_bounds().half_widths().into_iter().map(|width| width + resolution_error(self.tick)).collect()
     }

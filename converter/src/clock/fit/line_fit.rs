@@ -20,7 +20,7 @@ const MERGE_DISTANCE_DIVISOR: i64 = 64;
 
 /// A line for each domain, without clock steps.
 pub(crate) struct LineFit {
-    pub(crate) joined: Vec<Option<DomainJoin>>,
+    pub(crate) joins: Vec<Option<DomainJoin>>,
     /// The time range after the correction by the first lines. Graph fits refer to it.
     pub(crate) span: RunSpan,
     /// Removed clock steps by domain.
@@ -63,10 +63,10 @@ pub(crate) fn fit_lines(
         }
         let second_lines = lines(domains, &edges, span.nanos(), |a, b| inputs.rates(a, b, &first_lines));
         let line_pairs = first_lines.iter().zip(&second_lines);
-        let joined = line_pairs
+        let joins = line_pairs
             .map(|(first, second)| Some(compose_joins(first.as_ref()?, second.as_ref()?, base_span, span)))
             .collect();
-        return Ok(Some(LineFit { joined, span, steps }));
+        return Ok(Some(LineFit { joins, span, steps }));
     }
 }
 
@@ -78,8 +78,8 @@ fn next_step(edges: &[FastestMessages], domains: usize, tick: f64, has_steps: bo
     noises.find_map(|noise| from_messages::find(edges, domains, noise + from_messages::OF_TICKS * tick))
 }
 
-/// The raw timestamp of a clock step and the correction that removes it. `corrections` are those by
-/// which the traffic found the step.
+/// The raw timestamp of a clock step and the correction that removes it. The step was found in
+/// timestamps with these corrections.
 fn locate_step(
     step: &OffsetStep,
     traffic: &ClockTraffic<'_>,
@@ -93,7 +93,7 @@ fn locate_step(
     let corrected = |domain: usize, raw: i64| apply_correction(corrections, domain, raw);
     let raw = traffic.moment(step.domain, between, size, corrected)?;
     let raw = raw.unwrap_or_else(|| first_failure(raw_span, |raw| corrected(step.domain, raw) < between.end));
-    Ok(CorrectionPoint { raw, added: -size })
+    Ok(CorrectionPoint { raw, correction: -size })
 }
 
 /// Adds a clock step to those of its domain, or to the size of a step nearby. A step itself bends
@@ -101,7 +101,7 @@ fn locate_step(
 fn add_step(steps: &mut Vec<CorrectionPoint>, step: CorrectionPoint, raw_span: RunSpan) {
     let max_distance = (raw_span.end - raw_span.start) / MERGE_DISTANCE_DIVISOR;
     match steps.iter_mut().find(|other| (other.raw - step.raw).abs() <= max_distance) {
-        Some(other) => other.added += step.added,
+        Some(other) => other.correction += step.correction,
         None => steps.push(step),
     }
     steps.sort_unstable();

@@ -29,7 +29,7 @@ pub(crate) fn rebase(clocks: &RunClocks, bursts: &[SyncBurst]) -> RebasedClocks 
         }
         let knots: Vec<MapKnot> = fit.offsets[number].iter().map(|offset| fit.knot(number, offset)).collect();
         let map = if knots.is_empty() { straight_map(domain) } else { ClockMap::from_knots(domain.hz, &knots) };
-        Some(Arc::new(domain.map.to(&map.with_steps(&domain.observed_steps), domain.hz)))
+        Some(Arc::new(domain.map.correction_to(&map.with_steps(&domain.observed_steps), domain.hz)))
     };
     let corrections = clocks.domains.iter().enumerate().map(base).collect();
     RebasedClocks { corrections, bursts: fit.offsets.iter().map(Vec::len).collect() }
@@ -49,7 +49,7 @@ pub(crate) fn straightening_corrections(clocks: &RunClocks) -> DomainCorrections
         let knot = domain.map.middle_knot();
         let before = ClockMap::from_knots(domain.hz, &domain.knots).with_steps(&domain.observed_steps);
         map.shift(domain.map.wide_from_ticks(knot) - before.wide_from_ticks(knot));
-        Some(Arc::new(domain.map.to(&map, domain.hz)))
+        Some(Arc::new(domain.map.correction_to(&map, domain.hz)))
     };
     clocks.domains.iter().map(base).collect()
 }

@@ -153,11 +153,11 @@ fn without_wrong(
     let is_kept = |number: usize, a: usize, b: usize| {
         !contradictions.iter().any(|contradiction| contradiction.is_of(number, a, b))
     };
-    let mut rest = bursts.to_vec();
-    for (number, burst) in rest.iter_mut().enumerate() {
+    let mut remaining_bursts = bursts.to_vec();
+    for (number, burst) in remaining_bursts.iter_mut().enumerate() {
         burst.exchanges.retain(|exchange| is_kept(number, exchange.a, exchange.b));
     }
-    let RebasedClocks { corrections: base, bursts: remaining } = rebase(clocks, &rest);
+    let RebasedClocks { corrections: base, bursts: remaining } = rebase(clocks, &remaining_bursts);
     let exchanges = exchanges.iter().enumerate().map(|(number, burst)| {
         burst.iter().copied().filter(|exchange| is_kept(number, exchange.a, exchange.b)).collect()
     });
@@ -182,32 +182,33 @@ pub(crate) fn raw_exchanges(clocks: &RunClocks, bursts: &[SyncBurst]) -> Vec<Vec
 
 /// The results of a fit for each domain, without error bounds.
 fn domain_fits(result: &FitResult) -> Vec<DomainFit> {
-    let FitResult { joined, rounds, fit, edges, .. } = result;
-    let mut found: Vec<DomainFit> = vec![DomainFit::default(); joined.len()];
-    let mut residuals: Vec<Vec<f64>> = vec![Vec::new(); joined.len()];
+    let FitResult { joins, rounds, fit, edges, .. } = result;
+    let mut domain_fits: Vec<DomainFit> = vec![DomainFit::default(); joins.len()];
+    let mut residuals: Vec<Vec<f64>> = vec![Vec::new(); joins.len()];
     for (edge, edge_residuals) in edges.iter().zip(&fit.residuals) {
         for domain in [edge.from, edge.to] {
             residuals[domain].extend(edge_residuals);
-            found[domain].edges += 1;
+            domain_fits[domain].edges += 1;
             match edge.class {
-                DelayClass::Sync => found[domain].samples += edge.count,
-                DelayClass::Message => found[domain].messages += edge.count,
+                DelayClass::Sync => domain_fits[domain].samples += edge.count,
+                DelayClass::Message => domain_fits[domain].messages += edge.count,
             }
         }
     }
-    for (domain, found) in found.iter_mut().enumerate() {
-        found.residuals = FitResiduals::of(&mut residuals[domain]);
-        let Some(joined) = joined[domain] else { continue };
-        found.root = Some(joined.root);
-        found.hops = joined.hops;
-        found.one_way = joined.one_way;
+    for (domain, domain_fit) in domain_fits.iter_mut().enumerate() {
+        domain_fit.residuals = FitResiduals::of(&mut residuals[domain]);
+        let Some(joined) = joins[domain] else { continue };
+        domain_fit.root = Some(joined.root);
+        domain_fit.hops = joined.hops;
+        domain_fit.one_way = joined.one_way;
         let total = |fraction: f64| rounds.iter().map(|round| interpolate(&round[domain], fraction)).sum::<f64>();
         let (first, last) = (total(0.0), total(1.0));
         let places = (0..=200).map(|step| f64::from(step) / 200.0);
         // A correction is the opposite of the clock's deviation.
         let deviation = |fraction: f64| first + (last - first) * fraction - total(fraction);
-        found.deviations = places.map(|fraction| DeviationPoint { fraction, nanos: deviation(fraction) }).collect();
-        found.width = joined.width;
+        domain_fit.deviations =
+            places.map(|fraction| DeviationPoint { fraction, nanos: deviation(fraction) }).collect();
+        domain_fit.width = joined.width;
     }
-    found
+    domain_fits
 }

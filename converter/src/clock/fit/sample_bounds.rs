@@ -44,9 +44,9 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     }
     let tick = clocks.granularity();
     let message_times = |edge: &FastestMessages| {
-        let times = edge.points.iter().map(|&MessagePoint { sent, took }| MessageTimes {
-            sent,
-            received: sent + took,
+        let times = edge.points.iter().map(|&MessagePoint { send_time, took }| MessageTimes {
+            send_time,
+            received: send_time + took,
             took: took + tick,
         });
         times.collect::<Vec<MessageTimes>>()
@@ -64,8 +64,9 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     let wanders = deviations.iter().zip(&half_trips).map(|(deviations, half)| deviations.smallest_wander(*half));
     let wander = MIN_WANDER.max(WANDER_SAFETY_FACTOR * wanders.fold(0.0, f64::max));
     let inputs = BoundInputs { span: span.nanos(), wander };
-    let bounds =
-        CertainBounds::of(domains, &edges, inputs, message_times, |domain, timestamp| deviations[domain].at(timestamp));
+    let bounds = CertainBounds::of(domains, &edges, inputs, message_times, |domain, timestamp| {
+        deviations[domain].bound_at(timestamp)
+    });
     let widths = bounds.half_widths();
     qualities.iter_mut().zip(widths).for_each(|(quality, width)| quality.error_bound = width + resolution_error(tick));
     qualities
@@ -78,7 +79,7 @@ fn edges(bursts: &[Vec<RawExchange>], span: RunSpan) -> Vec<FastestMessages> {
         let mut fastest: BTreeMap<(usize, usize), MessagePoint> = BTreeMap::new();
         for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
             for (way, sent, received) in [((a, b), t1, t2), ((b, a), t3, t4)] {
-                let point = MessagePoint { sent: difference(sent, span.start), took: difference(received, sent) };
+                let point = MessagePoint { send_time: difference(sent, span.start), took: difference(received, sent) };
                 let fastest_point = fastest.entry(way).or_insert(point);
                 if point.took < fastest_point.took {
                     *fastest_point = point;
@@ -106,7 +107,7 @@ fn residuals(domains: usize, bursts: &[Vec<RawExchange>]) -> Vec<Vec<f64>> {
         /// The clock difference, nanoseconds.
         difference: f64,
     }
-    let mut all = vec![Vec::new(); domains];
+    let mut bounds_by_domain = vec![Vec::new(); domains];
     for burst in bursts {
         let mut pairs: BTreeMap<(usize, usize), Vec<RoundTrip>> = BTreeMap::new();
         for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
@@ -118,23 +119,23 @@ fn residuals(domains: usize, bursts: &[Vec<RawExchange>]) -> Vec<Vec<f64>> {
             trips.sort_by(|trip, other_trip| trip.took.total_cmp(&other_trip.took));
             let faster = trips.len().div_ceil(2);
             for domain in [a, b] {
-                all[domain].extend(trips[..faster].iter().map(|trip| trip.difference));
+                bounds_by_domain[domain].extend(trips[..faster].iter().map(|trip| trip.difference));
             }
         }
     }
-    all
+    bounds_by_domain
 }
 
 /// By domain: the largest one-way time of its edges, as a bound on the accuracy of a burst.
 /// Nanoseconds.
 fn half_trips(edges: &[FastestMessages], domains: usize) -> Vec<f64> {
-    let mut half = vec![0.0f64; domains];
+    let mut half_widths = vec![0.0f64; domains];
     for edge in edges {
         let slowest = edge.points.iter().map(|point| point.took).fold(0.0, f64::max);
-        half[edge.from] = half[edge.from].max(slowest);
-        half[edge.to] = half[edge.to].max(slowest);
+        half_widths[edge.from] = half_widths[edge.from].max(slowest);
+        half_widths[edge.to] = half_widths[edge.to].max(slowest);
     }
-    half
+    half_widths
 }
 
 /// The deviation of a domain's timestamps from a straight line of its clock, at a burst.
@@ -172,7 +173,7 @@ impl BurstDeviations {
         Self(ticks.iter().map(deviation).collect())
     }
 
-    fn at(&self, timestamp: f64) -> f64 {
+    fn bound_at(&self, timestamp: f64) -> f64 {
         let Self(points) = self;
         let next = points.partition_point(|point| point.timestamp <= timestamp);
         let (Some(before), Some(after)) = (next.checked_sub(1).map(|last| points[last]), points.get(next)) else {

@@ -38,7 +38,7 @@ impl UncorrectedClocks {
         maps.iter_mut().for_each(|map| map.shift(-first));
         let correction = |(domain, raw): (&ClockDomain, &ClockMap)| {
             if domain.bursts > 0 || !domain.observed_steps.regions().is_empty() {
-                return domain.map.to(raw, domain.hz);
+                return domain.map.correction_to(raw, domain.hz);
             }
             // A clock that nothing corrected is shifted only.
             let shift = raw.wide_from_ticks(0) - domain.map.wide_from_ticks(0);

@@ -19,7 +19,7 @@ pub(crate) fn largest_wander(fit_result: &FitResult) -> f64 {
 fn wander_of_corrections(fit_result: &FitResult) -> f64 {
     let seconds = fit_result.span.nanos() * 1e-9;
     let free =
-        (0..fit_result.joined.len()).filter(|domain| fit_result.joined[*domain].is_some_and(|joined| joined.hops > 0));
+        (0..fit_result.joins.len()).filter(|domain| fit_result.joins[*domain].is_some_and(|joined| joined.hops > 0));
     let free: Vec<usize> = free.collect();
     let of_lag = |parts: usize| {
         let total = |domain: usize, knot: usize| -> f64 {

@@ -36,13 +36,13 @@ impl BandFactors {
         }
         for rows in rows.chunks_mut(knots) {
             for row in 1..knots - 1 {
-                let smooth = shape.prior.smooth;
-                rows[row - 1][0] += smooth;
-                rows[row][0] += 4.0 * smooth;
-                rows[row + 1][0] += smooth;
-                rows[row][1] -= 2.0 * smooth;
-                rows[row + 1][1] -= 2.0 * smooth;
-                rows[row + 1][2] += smooth;
+                let smoothness = shape.prior.smoothness;
+                rows[row - 1][0] += smoothness;
+                rows[row][0] += 4.0 * smoothness;
+                rows[row + 1][0] += smoothness;
+                rows[row][1] -= 2.0 * smoothness;
+                rows[row + 1][1] -= 2.0 * smoothness;
+                rows[row + 1][2] += smoothness;
             }
             rows[0][0] += shape.prior.ends;
             rows[knots - 1][0] += shape.prior.ends;

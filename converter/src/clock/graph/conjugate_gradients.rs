@@ -80,7 +80,7 @@ mod tests {
             knots: 4,
             edges: &edges,
             observations: &observations,
-            prior: FitPrior { smooth: 1.0, ends: 0.0 },
+            prior: FitPrior { smoothness: 1.0, ends: 0.0 },
             is_free: &[false, true],
         };
         let expected = [0.0, 0.0, 0.0, 0.0, -3.0, -3.0 - 2.0 / 3.0, -3.0 - 4.0 / 3.0, -5.0];

@@ -43,7 +43,7 @@ pub(crate) struct ReverseEdge {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FitPrior {
     /// One over the variance of a second difference of corrections, because clocks are smooth.
-    pub(crate) smooth: f64,
+    pub(crate) smoothness: f64,
     /// One over the variance of the difference between the last correction and the first.
     pub(crate) ends: f64,
 }
@@ -53,7 +53,7 @@ impl FitPrior {
     pub(crate) fn apply(self, x: &[f64], out: &mut [f64]) {
         let last = x.len() - 1;
         for knot in 1..last {
-            let bend = self.smooth * (x[knot - 1] - 2.0 * x[knot] + x[knot + 1]);
+            let bend = self.smoothness * (x[knot - 1] - 2.0 * x[knot] + x[knot + 1]);
             out[knot - 1] += bend;
             out[knot] -= 2.0 * bend;
             out[knot + 1] += bend;

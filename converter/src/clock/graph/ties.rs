@@ -105,8 +105,8 @@ fn fastest_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
         let messages = &less[piece * less.len() / pieces..(piece + 1) * less.len() / pieces];
         let (Some(first), Some(last)) = (messages.first(), messages.last()) else { continue };
         // The messages of the other direction at the same time.
-        let from = more.partition_point(|point| point.sent < first.sent);
-        let to = more.partition_point(|point| point.sent <= last.sent);
+        let from = more.partition_point(|point| point.send_time < first.send_time);
+        let to = more.partition_point(|point| point.send_time <= last.send_time);
         let opposite = &more[from.saturating_sub(1)..(to + 1).min(more.len())];
         trips.push((fastest(messages) + fastest(opposite)) * 1e-3);
     }
@@ -121,7 +121,8 @@ fn round_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
     let mut position = 0;
     for point in forth {
         while position + 1 < back.len()
-            && (back[position + 1].sent - point.sent).abs() <= (back[position].sent - point.sent).abs()
+            && (back[position + 1].send_time - point.send_time).abs()
+                <= (back[position].send_time - point.send_time).abs()
         {
             position += 1;
         }
@@ -142,7 +143,7 @@ mod tests {
         // In each iteration one of the two directions waits for half a millisecond or more.
         let points = |even: usize| {
             let point = |n: usize| MessagePoint {
-                sent: n as f64 * 1e6,
+                send_time: n as f64 * 1e6,
                 took: 2000.0 + if n % 2 == even { 5e5 + n as f64 * 1e3 } else { (n % 7) as f64 * 50.0 },
             };
             (0..200).map(point).collect::<Vec<MessagePoint>>()

@@ -57,7 +57,7 @@ struct BurstBounds {
 }
 
 impl BurstBounds {
-    fn middle(&self) -> f64 {
+    fn midpoint(&self) -> f64 {
         f64::midpoint(self.lower, self.upper)
     }
 
@@ -82,7 +82,7 @@ pub(crate) fn remove_outliers(
     // correction.
     let mut drifts = BTreeMap::new();
     for (pair, bounds) in burst_bounds(bursts, domains, &drifts) {
-        let drift = drift(&bounds, ticks(pair)).likely;
+        let drift = drift(&bounds, ticks(pair)).estimate;
         drifts.insert(pair, if drift_can_be(drift) { drift } else { 0.0 });
     }
     for (pair, bounds) in burst_bounds(bursts, domains, &drifts) {
@@ -115,8 +115,8 @@ fn burst_bounds(
     /// Ticks of the first clock of a pair, and those of the second at the other end of a message.
     #[derive(Clone, Copy)]
     struct MessageTicks {
-        first: u64,
-        second: u64,
+        first_clock: u64,
+        second_clock: u64,
     }
     let mut origins: BTreeMap<(usize, usize), MessageTicks> = BTreeMap::new();
     let mut all: BTreeMap<(usize, usize), Vec<BurstBounds>> = BTreeMap::new();
@@ -126,20 +126,20 @@ fn burst_bounds(
             let TickExchange { a, t1, t2, t3, t4, .. } = *exchange;
             // A message from the first clock to the second and one back, for either requester.
             let (there, back) = if a == pair.0 {
-                (MessageTicks { first: t1, second: t2 }, MessageTicks { first: t4, second: t3 })
+                (MessageTicks { first_clock: t1, second_clock: t2 }, MessageTicks { first_clock: t4, second_clock: t3 })
             } else {
-                (MessageTicks { first: t3, second: t4 }, MessageTicks { first: t2, second: t1 })
+                (MessageTicks { first_clock: t3, second_clock: t4 }, MessageTicks { first_clock: t2, second_clock: t1 })
             };
             let origin = *origins.entry(pair).or_insert(there);
-            let first = |ticks: u64| domains[pair.0].nanos_between(origin.first, ticks);
-            let second = |ticks: u64| domains[pair.1].nanos_between(origin.second, ticks);
-            let begin_timestamp = first(there.first);
+            let first = |ticks: u64| domains[pair.0].nanos_between(origin.first_clock, ticks);
+            let second = |ticks: u64| domains[pair.1].nanos_between(origin.second_clock, ticks);
+            let begin_timestamp = first(there.first_clock);
             let bounds = all.entry(pair).or_default();
             let begin =
                 bounds.last().filter(|last| last.burst == *number).map_or(begin_timestamp, |last| last.timestamp);
             let drifted = |timestamp: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (timestamp - begin));
-            let upper = second(there.second) - first(there.first) - drifted(first(there.first));
-            let lower = second(back.second) - first(back.first) - drifted(first(back.first));
+            let upper = second(there.second_clock) - first(there.first_clock) - drifted(first(there.first_clock));
+            let lower = second(back.second_clock) - first(back.first_clock) - drifted(first(back.first_clock));
             match bounds.last_mut().filter(|last| last.burst == *number) {
                 Some(last) => (last.lower, last.upper) = (last.lower.max(lower), last.upper.min(upper)),
                 None => bounds.push(BurstBounds { burst: *number, timestamp: begin_timestamp, lower, upper }),
@@ -158,7 +158,7 @@ fn burst_bounds(
 /// The drift between bursts of a pair.
 fn drift(bursts: &[BurstBounds], tick: f64) -> DriftEstimate {
     let middles: Vec<OffsetPoint> =
-        bursts.iter().map(|burst| OffsetPoint { timestamp: burst.timestamp, offset: burst.middle() }).collect();
+        bursts.iter().map(|burst| OffsetPoint { timestamp: burst.timestamp, offset: burst.midpoint() }).collect();
     let widths: Vec<f64> = bursts.iter().map(|burst| (burst.upper - burst.lower) / 2.0).collect();
     DriftEstimate::of(&middles, &widths, tick)
 }
@@ -177,9 +177,9 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
     if bounds.len() < MIN_BURSTS {
         return WrongBursts::default();
     }
-    let DriftEstimate { agreed, likely: drift } = drift(bounds, tick);
+    let DriftEstimate { agreement, estimate: drift } = drift(bounds, tick);
     let deviation = |burst: &BurstBounds, other_burst: &BurstBounds| {
-        (other_burst.middle() - burst.middle() - drift * (other_burst.timestamp - burst.timestamp)).abs()
+        (other_burst.midpoint() - burst.midpoint() - drift * (other_burst.timestamp - burst.timestamp)).abs()
     };
     let mut usual: Vec<f64> = bounds.windows(2).map(|pair| deviation(&pair[0], &pair[1])).collect();
     usual.sort_by(f64::total_cmp);
@@ -187,7 +187,7 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
     let agree = |index: usize, other_index: usize| {
         let (burst, other_burst) = (&bounds[index], &bounds[other_index]);
         let gap = other_burst.timestamp - burst.timestamp;
-        let allowed = allowed_departure(gap, agreed.is_some(), bounds.len(), usual, wander);
+        let allowed = allowed_departure(gap, agreement.is_some(), bounds.len(), usual, wander);
         burst.distance(other_burst, drift) <= BASE_ALLOWANCE + 2.0 * tick + allowed
     };
     let chain = longest_chain(bounds.len(), agree);
@@ -235,15 +235,15 @@ pub(crate) fn allowed_departure(elapsed: f64, is_agreed: bool, bursts: usize, us
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DriftEstimate {
     /// The drift that a few bursts agree on, if they do.
-    pub(crate) agreed: Option<f64>,
-    pub(crate) likely: f64,
+    pub(crate) agreement: Option<f64>,
+    pub(crate) estimate: f64,
 }
 
 impl DriftEstimate {
     /// `widths` contains half of the round trip of each burst, nanoseconds.
     pub(crate) fn of(bursts: &[OffsetPoint], widths: &[f64], tick: f64) -> Self {
-        let agreed = agreed_drift(bursts, widths, tick);
-        Self { agreed, likely: agreed.unwrap_or_else(|| usual_drift(bursts)) }
+        let agreement = agreed_drift(bursts, widths, tick);
+        Self { agreement, estimate: agreement.unwrap_or_else(|| usual_drift(bursts)) }
     }
 }
 
@@ -254,9 +254,9 @@ impl DriftEstimate {
 /// With few bursts, one wrong burst changes the median. In this case the smallest drift is the most
 /// likely one.
 fn usual_drift(bursts: &[OffsetPoint]) -> f64 {
-    let pairs = bursts.iter().enumerate().flat_map(|(index, one)| {
-        let others = bursts[index + 1..].iter().take(NEXT).filter(|other| other.timestamp > one.timestamp);
-        others.map(|other| one.drift_to(*other))
+    let pairs = bursts.iter().enumerate().flat_map(|(index, burst)| {
+        let others = bursts[index + 1..].iter().take(NEXT).filter(|other| other.timestamp > burst.timestamp);
+        others.map(|other| burst.drift_to(*other))
     });
     let mut drifts: Vec<f64> = pairs.collect();
     drifts.sort_by(f64::total_cmp);
@@ -307,24 +307,24 @@ fn longest_chain(count: usize, agree: impl Fn(usize, usize) -> bool) -> Vec<usiz
     /// The longest chain that ends with an item.
     struct ChainEnd {
         length: usize,
-        before: Option<usize>,
+        predecessor: Option<usize>,
     }
-    let mut best: Vec<ChainEnd> = Vec::with_capacity(count);
+    let mut chain_ends: Vec<ChainEnd> = Vec::with_capacity(count);
     for index in 0..count {
-        let mut longest = ChainEnd { length: 1, before: None };
+        let mut longest = ChainEnd { length: 1, predecessor: None };
         for before in (index.saturating_sub(BACK)..index).rev() {
-            let length = best[before].length + 1;
+            let length = chain_ends[before].length + 1;
             if length > longest.length && agree(before, index) {
-                longest = ChainEnd { length, before: Some(before) };
+                longest = ChainEnd { length, predecessor: Some(before) };
             }
         }
-        best.push(longest);
+        chain_ends.push(longest);
     }
-    let mut next = (0..count).rev().max_by_key(|index| best[*index].length);
+    let mut next = (0..count).rev().max_by_key(|index| chain_ends[*index].length);
     let mut chain = Vec::new();
     while let Some(index) = next {
         chain.push(index);
-        next = best[index].before;
+        next = chain_ends[index].predecessor;
     }
     chain.reverse();
     chain

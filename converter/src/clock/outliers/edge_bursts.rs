@@ -25,27 +25,28 @@ pub(crate) fn correct_edges(offsets: &mut [ClockOffset], tick: f64) {
 }
 
 /// The offset of a burst at an end as the others predict it, limited to the bounds of the burst.
-/// `None` if the prediction is not more precise. `others` starts with the nearest burst.
-fn predicted_offset(end: ClockOffset, others: &[ClockOffset], tick: f64) -> Option<f64> {
-    let (&nearest, rest) = others.split_first()?;
+/// `None` if the prediction is not more precise. `later_offsets` starts with the nearest burst.
+fn predicted_offset(end: ClockOffset, later_offsets: &[ClockOffset], tick: f64) -> Option<f64> {
+    let (&nearest, rest) = later_offsets.split_first()?;
     let gap = (nearest.local - end.local).abs();
     // A burst at this distance gives a sufficiently precise slope.
-    let far = *rest.iter().find(|far| (far.local - nearest.local).abs() >= gap).or(rest.last())?;
-    let span = (far.local - nearest.local).abs();
+    let distant_offset = *rest.iter().find(|far| (far.local - nearest.local).abs() >= gap).or(rest.last())?;
+    let span = (distant_offset.local - nearest.local).abs();
     let times = gap / span;
     // The common part of all round trips does not count. It is the same in both directions, or it
     // is the same error in each burst.
-    let best = others.iter().map(|other| other.half_trip).fold(end.half_trip, f64::min);
+    let best = later_offsets.iter().map(|other| other.half_trip).fold(end.half_trip, f64::min);
     let slow = end.half_trip - best;
-    let noise = noise(others).unwrap_or(nearest.half_trip).min(nearest.half_trip) + tick;
-    let off = noise * (1.0 + 2.0 * times) + MIN_WANDER * NANOS * (gap / NANOS).powf(1.5);
-    if !(span > 0.0 && off < slow) {
+    let noise = noise(later_offsets).unwrap_or(nearest.half_trip).min(nearest.half_trip) + tick;
+    let max_deviation = noise * (1.0 + 2.0 * times) + MIN_WANDER * NANOS * (gap / NANOS).powf(1.5);
+    if !(span > 0.0 && max_deviation < slow) {
         return None;
     }
-    let predicted =
-        nearest.offset + (nearest.offset - far.offset) / (nearest.local - far.local) * (end.local - nearest.local);
+    let predicted = nearest.offset
+        + (nearest.offset - distant_offset.offset) / (nearest.local - distant_offset.local)
+            * (end.local - nearest.local);
     // A larger contradiction means that there is a clock step in between.
-    ((predicted - end.offset).abs() <= end.half_trip + off)
+    ((predicted - end.offset).abs() <= end.half_trip + max_deviation)
         .then(|| predicted.clamp(end.offset - end.half_trip, end.offset + end.half_trip))
 }
 
@@ -79,7 +80,7 @@ mod tests {
         bursts.iter().map(offset).collect()
     }
 
-    fn off(bursts: &[(f64, f64, f64)]) -> Vec<f64> {
+    fn deviations(bursts: &[(f64, f64, f64)]) -> Vec<f64> {
         let mut steadied = offsets(bursts);
         correct_edges(&mut steadied, 1.0);
         steadied.iter().map(|offset| ((offset.offset - 40e-6 * offset.local) / 1e3).round()).collect()
@@ -87,10 +88,10 @@ mod tests {
 
     #[test]
     fn slow_edge_bursts_are_corrected_by_the_others() {
-        assert_eq!(off(&[(0.0, 500.0, 505.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [0.0, 0.0, 0.0]);
-        assert_eq!(off(&[(0.0, 0.0, 5.0), (1.0, 0.0, 5.0), (2.0, -500.0, 505.0)]), [0.0, 0.0, 0.0]);
+        assert_eq!(deviations(&[(0.0, 500.0, 505.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [0.0, 0.0, 0.0]);
+        assert_eq!(deviations(&[(0.0, 0.0, 5.0), (1.0, 0.0, 5.0), (2.0, -500.0, 505.0)]), [0.0, 0.0, 0.0]);
         // The result stays within the bounds of the burst.
-        assert_eq!(off(&[(0.0, 510.0, 500.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [10.0, 0.0, 0.0]);
+        assert_eq!(deviations(&[(0.0, 510.0, 500.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [10.0, 0.0, 0.0]);
     }
 
     #[test]
@@ -98,16 +99,16 @@ mod tests {
         let mut bursts: Vec<(f64, f64, f64)> =
             (0..8).map(|n| (f64::from(n) * 5.0, f64::from(n % 3) * 0.4, 50.0)).collect();
         bursts[0] = (0.0, 50.0, 100.0);
-        assert!(off(&bursts)[0].abs() <= 2.0, "{:?}", off(&bursts));
+        assert!(deviations(&bursts)[0].abs() <= 2.0, "{:?}", deviations(&bursts));
     }
 
     #[test]
     fn edge_bursts_without_better_data_are_kept() {
-        assert_eq!(off(&[(0.0, 500.0, 505.0), (1.0, 0.0, 5.0)]), [500.0, 0.0]);
-        assert_eq!(off(&[(0.0, 4.0, 6.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [4.0, 0.0, 0.0]);
+        assert_eq!(deviations(&[(0.0, 500.0, 505.0), (1.0, 0.0, 5.0)]), [500.0, 0.0]);
+        assert_eq!(deviations(&[(0.0, 4.0, 6.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [4.0, 0.0, 0.0]);
         // The burst is far away, and the others are near each other.
-        assert_eq!(off(&[(0.0, 50.0, 60.0), (100.0, 0.0, 5.0), (100.1, 0.0, 5.0)]), [50.0, 0.0, 0.0]);
+        assert_eq!(deviations(&[(0.0, 50.0, 60.0), (100.0, 0.0, 5.0), (100.1, 0.0, 5.0)]), [50.0, 0.0, 0.0]);
         // A clock step.
-        assert_eq!(off(&[(0.0, 3000.0, 505.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [3000.0, 0.0, 0.0]);
+        assert_eq!(deviations(&[(0.0, 3000.0, 505.0), (1.0, 0.0, 5.0), (2.0, 0.0, 5.0)]), [3000.0, 0.0, 0.0]);
     }
 }

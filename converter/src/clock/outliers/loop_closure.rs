@@ -45,7 +45,7 @@ pub(crate) fn consistent_positions(
         /// The error of the pair by the others.
         nanos: f64,
         /// The positions by the others.
-        others: Vec<Option<f64>>,
+        other_positions: Vec<Option<f64>>,
     }
     let all_positions = positions(nodes, edges);
     let away = |edge: &OffsetDifference, node_positions: &[Option<f64>]| {
@@ -70,13 +70,13 @@ pub(crate) fn consistent_positions(
         // A pair that alone joins two parts cannot be checked.
         let Some(nanos) = away(&suspect, &node_positions) else { continue };
         if !others.iter().any(|edge| beyond(edge, &node_positions)) {
-            suspects.push(SuspectedPair { edge, nanos, others: node_positions });
+            suspects.push(SuspectedPair { edge, nanos, other_positions: node_positions });
         }
     }
     let pair = |number: usize| (edges[number].from, edges[number].to);
-    if let [SuspectedPair { edge: number, nanos, others }] = &suspects[..] {
+    if let [SuspectedPair { edge: number, nanos, other_positions }] = &suspects[..] {
         let misclosure = LoopMisclosure { pairs: vec![pair(*number)], nanos: *nanos };
-        let others = others.clone();
+        let others = other_positions.clone();
         edges.remove(*number);
         return ConsistentPositions { positions: others, misclosure: Some(misclosure) };
     }

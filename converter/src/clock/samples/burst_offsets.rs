@@ -81,7 +81,7 @@ pub(crate) fn fit(domains: &[ClockDomain], bursts: &[SyncBurst]) -> OffsetFit {
         for (domain, offsets) in next.iter_mut().enumerate().skip(1) {
             offsets.sort_by(|a, b| a.local.total_cmp(&b.local));
             fit.drifts[domain] =
-                (offsets.len() > 2).then(|| drift(offsets, fit.tick).likely).filter(|drift| drift_can_be(*drift));
+                (offsets.len() > 2).then(|| drift(offsets, fit.tick).estimate).filter(|drift| drift_can_be(*drift));
             fit.outliers.extend(remove_outliers(domain, offsets, fit.tick));
             edge_bursts::correct_edges(offsets, fit.tick);
         }
@@ -124,7 +124,7 @@ const MIN_OUTLIER: f64 = 50_000.0;
 fn remove_outliers(domain: usize, offsets: &mut Vec<ClockOffset>, tick: f64) -> Vec<DriftOutlier> {
     let mut offsets_of_bursts = Vec::new();
     if offsets.len() > 2 {
-        let DriftEstimate { agreed, likely: drift } = drift(offsets, tick);
+        let DriftEstimate { agreement, estimate: drift } = drift(offsets, tick);
         let best = offsets.iter().map(|offset| offset.half_trip).fold(f64::INFINITY, f64::min);
         let away = |offset: ClockOffset, other_offset: ClockOffset| {
             let away = other_offset.offset - offset.offset - drift * (other_offset.local - offset.local);
@@ -138,21 +138,21 @@ fn remove_outliers(domain: usize, offsets: &mut Vec<ClockOffset>, tick: f64) -> 
         let mut index = 1;
         while index < offsets.len() {
             let (before, here) = (offsets[index - 1], offsets[index]);
-            let off = away(before, here);
+            let distance = away(before, here);
             // With many bursts, the drift is known, and so is the usual change from one burst to
             // the next.
             let elapsed = here.local - before.local;
-            let allowed = allowed_departure(elapsed, agreed.is_some(), offsets.len(), usual, USUAL_WANDER);
-            if off.abs() <= MIN_OUTLIER + 2.0 * tick + allowed {
+            let allowed = allowed_departure(elapsed, agreement.is_some(), offsets.len(), usual, USUAL_WANDER);
+            if distance.abs() <= MIN_OUTLIER + 2.0 * tick + allowed {
                 index += 1;
                 continue;
             }
             // The bursts before and after agree, so this one is wrong.
-            if offsets.get(index + 1).is_some_and(|next| away(before, *next).abs() < off.abs() / 2.0) {
-                offsets_of_bursts.push(DriftOutlier { domain, kind: OutlierKind::Burst, nanos: off });
+            if offsets.get(index + 1).is_some_and(|next| away(before, *next).abs() < distance.abs() / 2.0) {
+                offsets_of_bursts.push(DriftOutlier { domain, kind: OutlierKind::Burst, nanos: distance });
                 offsets.remove(index);
             } else {
-                offsets_of_bursts.push(DriftOutlier { domain, kind: OutlierKind::Step, nanos: off });
+                offsets_of_bursts.push(DriftOutlier { domain, kind: OutlierKind::Step, nanos: distance });
                 index += 1;
             }
         }
@@ -200,21 +200,21 @@ impl PairDelays {
 /// Maximum error of each domain's offset from domain 0, in nanoseconds, along the path with the
 /// smallest error. O(pairs × steps of that path).
 fn half_trips(domains: usize, pairs: &BTreeMap<(usize, usize), PairDelays>) -> Vec<f64> {
-    let mut off = vec![f64::INFINITY; domains];
-    off[0] = 0.0;
+    let mut distances = vec![f64::INFINITY; domains];
+    distances[0] = 0.0;
     let mut is_less = true;
     while std::mem::take(&mut is_less) {
         for (&(a, b), pair) in pairs {
             let half = pair.half_trip();
             for (from, to) in [(a, b), (b, a)] {
-                if off[from] + half < off[to] {
-                    off[to] = off[from] + half;
+                if distances[from] + half < distances[to] {
+                    distances[to] = distances[from] + half;
                     is_less = true;
                 }
             }
         }
     }
-    off
+    distances
 }
 
 /// A sum of squared residuals.
@@ -292,7 +292,7 @@ impl OffsetFit {
                 squares[domain].count += 1;
             }
         }
-        if let Some([left_out]) = misclosure.as_ref().map(|found| &found.pairs[..]) {
+        if let Some([left_out]) = misclosure.as_ref().map(|closure| &closure.pairs[..]) {
             pairs.remove(left_out);
         }
         let half_trips = half_trips(count, &pairs);

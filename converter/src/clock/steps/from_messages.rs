@@ -84,7 +84,7 @@ struct StepCandidate {
     /// Minimum size of the jump, after the drift before and after it is subtracted.
     min_size: f64,
     /// The largest jump that waiting can explain.
-    waiting: f64,
+    wait_limit: f64,
 }
 
 /// The largest jump of `forth.to`'s clock relative to `forth.from`'s, if it exceeds the effect of
@@ -103,11 +103,11 @@ fn largest_step(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> 
         // A difference between the latencies of both directions moves an offset by half of it, and
         // by at most half of the round trip. A jump of this size proves nothing, because it can
         // come from waiting.
-        StepCandidate { step, min_size, waiting: (one.trip.max(0.0) + next_observation.trip.max(0.0)) / 2.0 }
+        StepCandidate { step, min_size, wait_limit: (one.trip.max(0.0) + next_observation.trip.max(0.0)) / 2.0 }
     });
-    let StepCandidate { step, min_size, waiting } =
-        steps.max_by(|a, b| (a.min_size - a.waiting).total_cmp(&(b.min_size - b.waiting)))?;
-    (min_size > noise.max(waiting) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
+    let StepCandidate { step, min_size, wait_limit } =
+        steps.max_by(|a, b| (a.min_size - a.wait_limit).total_cmp(&(b.min_size - b.wait_limit)))?;
+    (min_size > noise.max(wait_limit) + 20.0 * typical + DRIFT * (step.to - step.from)).then_some(step)
 }
 
 /// Offsets of two clocks by pieces.
@@ -121,19 +121,19 @@ struct PairOffsets {
 /// directions to be fast once. In a program with processes that wait for each other, one direction
 /// is slow whenever the other is fast.
 fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> Option<PairOffsets> {
-    let mut best: Option<PairOffsets> = None;
+    let mut best_offsets: Option<PairOffsets> = None;
     let mut best_half = f64::INFINITY;
     let mut many = 1;
-    while best.is_none() || (many <= MAX_PIECE_MESSAGES && many * MIN_PIECES <= forth.len().min(back.len())) {
+    while best_offsets.is_none() || (many <= MAX_PIECE_MESSAGES && many * MIN_PIECES <= forth.len().min(back.len())) {
         let observations = if many == 1 { pair_messages(forth, back) } else { pair_fastest(forth, back, many) };
         let mut trips: Vec<f64> = observations.iter().map(|observation| observation.trip).collect();
         trips.sort_by(f64::total_cmp);
         let usual_trip = *trips.get(trips.len() / 4)?;
         // Longer pieces are used if they improve the fast round trips and at least half of all.
         let half = trips[trips.len() / 2];
-        let is_better = best.as_ref().is_none_or(|best| usual_trip < best.usual_trip - noise);
+        let is_better = best_offsets.as_ref().is_none_or(|best| usual_trip < best.usual_trip - noise);
         if is_better && half < best_half - noise {
-            (best, best_half) = (Some(PairOffsets { observations, usual_trip }), half);
+            (best_offsets, best_half) = (Some(PairOffsets { observations, usual_trip }), half);
         }
         // Longer pieces would gain nothing, and drift within them would appear as a fast round
         // trip.
@@ -142,14 +142,14 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
         }
         many *= 2;
     }
-    best
+    best_offsets
 }
 
 /// Each message with the next message back.
 fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObservation> {
     let mut position = 0;
     let observations = forth.iter().map(|point| {
-        while position + 1 < back.len() && back[position].sent < point.sent {
+        while position + 1 < back.len() && back[position].send_time < point.send_time {
             position += 1;
         }
         paired_observation(point, &back[position])
@@ -161,8 +161,8 @@ fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObs
 fn pair_fastest(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> Vec<PairedObservation> {
     let fastest = |points: &[MessagePoint]| points.iter().copied().min_by(|a, b| a.took.total_cmp(&b.took));
     let observations = forth.chunks(many).filter_map(|piece| {
-        let from = back.partition_point(|point| point.sent < piece[0].sent);
-        let to = back.partition_point(|point| point.sent <= piece[piece.len() - 1].sent);
+        let from = back.partition_point(|point| point.send_time < piece[0].send_time);
+        let to = back.partition_point(|point| point.send_time <= piece[piece.len() - 1].send_time);
         Some(paired_observation(&fastest(piece)?, &fastest(&back[from..to])?))
     });
     observations.collect()
@@ -170,7 +170,7 @@ fn pair_fastest(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> V
 
 fn paired_observation(forth: &MessagePoint, back: &MessagePoint) -> PairedObservation {
     PairedObservation {
-        timestamp: f64::midpoint(forth.sent, back.sent),
+        timestamp: f64::midpoint(forth.send_time, back.send_time),
         offset: (forth.took - back.took) / 2.0,
         trip: forth.took + back.took,
     }
@@ -216,8 +216,8 @@ mod tests {
 
     fn edge(from: usize, to: usize, offset: impl Fn(f64) -> f64) -> FastestMessages {
         let points = (0..100).map(|n| {
-            let sent = f64::from(n) * 1e8;
-            MessagePoint { sent, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(sent) }
+            let send_time = f64::from(n) * 1e8;
+            MessagePoint { send_time, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(send_time) }
         });
         FastestMessages { from, to, class: DelayClass::Message, points: points.collect(), count: 100 }
     }
@@ -230,7 +230,10 @@ mod tests {
             let point = |n: i32| {
                 let late = if from == 0 { late(n) } else { 500_000.0 - late(n) };
                 let jump = if n > 60 { size } else { 0.0 };
-                MessagePoint { sent: f64::from(n) * 1e7, took: 3000.0 + late + if from == 0 { jump } else { -jump } }
+                MessagePoint {
+                    send_time: f64::from(n) * 1e7,
+                    took: 3000.0 + late + if from == 0 { jump } else { -jump },
+                }
             };
             FastestMessages { from, to, class: DelayClass::Message, points: (0..100).map(point).collect(), count: 100 }
         };

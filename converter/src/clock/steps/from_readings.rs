@@ -56,7 +56,7 @@ pub(crate) fn find(run: &OpenRun, members: &[usize], domain: &ClockDomain) -> St
     let members: Vec<&ProcessInRun> = members.iter().map(|member| &run.processes[*member]).collect();
     let locate = |jump: &ObservedStep| ClockStep {
         ticks: jump.locate(&members).unwrap_or(jump.from.midpoint(jump.last_tick())),
-        by: jump.by,
+        size: jump.size,
     };
     let mut steps: Vec<ClockStep> = jumps.iter().map(locate).collect();
     steps.sort_by_key(|step| step.ticks);
@@ -71,7 +71,7 @@ struct ObservedStep {
     /// Ticks at the reading after the step.
     to: u64,
     /// Size of the step in ticks. Positive if it is forward.
-    by: i64,
+    size: i64,
 }
 
 /// The time between two readings, nanoseconds.
@@ -134,8 +134,8 @@ fn jumps(anchors: &[ClockAnchor], hz: u64, granularity: f64, may_be_set: bool) -
         let is_with_real_time = lead < 0.0 || (may_be_set && lead < SHORTEST_SLEEP);
         let is_set = lead.abs() > noise + BENT * by_system + read && (is_alone || is_with_real_time);
         #[expect(clippy::cast_possible_truncation, reason = "ticks within a run; saturates")]
-        let by = (lead / tick).round() as i64;
-        is_set.then_some(ObservedStep { from: first.ticks, to: last.ticks, by })
+        let size = (lead / tick).round() as i64;
+        is_set.then_some(ObservedStep { from: first.ticks, to: last.ticks, size })
     });
     jumps.collect()
 }
@@ -144,7 +144,7 @@ impl ObservedStep {
     /// The last possible tick of the step. After a backward step, recorders repeat the last
     /// timestamp until the clock reaches it again.
     fn last_tick(&self) -> u64 {
-        self.to.saturating_add_signed(self.by.saturating_neg()).max(self.from)
+        self.to.saturating_add_signed(self.size.saturating_neg()).max(self.from)
     }
 
     /// The first tick after the step, from the records of the processes.
@@ -159,12 +159,12 @@ impl ObservedStep {
             }
         }
         ticks.sort_unstable();
-        if self.by < 0 {
+        if self.size < 0 {
             let longest = ticks.chunk_by(|a, b| a == b).max_by_key(|same| same.len()).filter(|same| same.len() > 2)?;
             return longest[0].checked_add(1);
         }
         #[expect(clippy::cast_precision_loss, reason = "ticks within a run are far below 2^53")]
-        let covers_step = |gap: u64| gap as f64 >= self.by as f64 * MIN_SHARE;
+        let covers_step = |gap: u64| gap as f64 >= self.size as f64 * MIN_SHARE;
         let widest = ticks.windows(2).max_by_key(|pair| pair[1] - pair[0])?;
         covers_step(widest[1] - widest[0]).then_some(widest[0] + 1)
     }
@@ -237,13 +237,13 @@ mod tests {
         );
         let jumped = jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 0.0, false);
         assert_eq!(jumped.len(), 1, "{jumped:?}");
-        assert!((jumped[0].by - 10_000_000).abs() < 1000, "{jumped:?}");
+        assert!((jumped[0].size - 10_000_000).abs() < 1000, "{jumped:?}");
         let stood_still =
             jumps(&readings(|second| if second > 3 { 5_000_000 } else { 0 }, 0), 2_000_000_000, 4e6, false);
         assert_eq!(stood_still, [], "the clock advances every 4 ms");
         let back = jumps(&readings(|second| if second > 3 { -3_000_000_000 } else { 0 }, 0), 2_000_000_000, 0.0, false);
         assert_eq!(back.len(), 1, "{back:?}");
-        assert!((back[0].by + 6_000_000_000).abs() < 1000, "{back:?}");
+        assert!((back[0].size + 6_000_000_000).abs() < 1000, "{back:?}");
     }
 
     proptest! {
@@ -253,7 +253,7 @@ mod tests {
             mut ticks in prop::collection::vec(0u64..1 << 41, 0..100),
         ) {
             steps.sort_unstable();
-            let steps: Vec<ClockStep> = steps.into_iter().map(|(ticks, by)| ClockStep { ticks, by }).collect();
+            let steps: Vec<ClockStep> = steps.into_iter().map(|(ticks, size)| ClockStep { ticks, size }).collect();
             ticks.extend(steps.iter().flat_map(|step| [step.ticks, step.ticks.saturating_sub(1), step.ticks + 1]));
             ticks.sort_unstable();
             let step_free = StepFreeTicks::new(&steps);

@@ -140,17 +140,17 @@ impl<'p> ColumnEvaluator<'p> {
         let mut actions = Vec::with_capacity(columnar_actions.len());
         for (position, columnar) in (0u16..).zip(columnar_actions) {
             let body = block.body(columnar)?;
-            let start = match &columnar.wide {
+            let start = match &columnar.wide_words {
                 Some(wide) => self.evaluate_wide(&block, wide, &columnar.value, &mut batch.words)?,
                 None => 0,
             };
-            let key = match &columnar.wide {
+            let key = match &columnar.wide_words {
                 Some(wide) => block.key(wide),
                 None => LinkKey::new(0, std::iter::empty()),
             };
             let template = OpTemplate { program: u32::try_from(number).ok()?, position, key, body };
             let template = self.template(templates, id, template, &mut batch.templates)?;
-            let op_values = match &columnar.wide {
+            let op_values = match &columnar.wide_words {
                 Some(wide) => OpValues::Words { first: start, per_record: wide.width() },
                 None => self.evaluate_values(&block, &columnar.value, &mut batch.words)?,
             };
@@ -166,13 +166,13 @@ impl<'p> ColumnEvaluator<'p> {
         templates: &mut StreamTemplates,
         id: u16,
         template: OpTemplate,
-        fresh: &mut Vec<(u32, OpTemplate)>,
+        new_values: &mut Vec<(u32, OpTemplate)>,
     ) -> Option<u32> {
         let is_entry = |entry: &&mut TemplateEntry| entry.id == id && entry.position == template.position;
         if let Some(entry) = templates.0.iter_mut().find(is_entry) {
             if *entry.body != *template.body {
                 entry.body.clone_from(&template.body);
-                fresh.push((entry.number, template));
+                new_values.push((entry.number, template));
             }
             return Some(entry.number);
         }
@@ -183,7 +183,7 @@ impl<'p> ColumnEvaluator<'p> {
         self.numbers.next = number.saturating_add(self.numbers.step);
         let body = template.body.clone();
         templates.0.push(TemplateEntry { id, position: template.position, number, body });
-        fresh.push((number, template));
+        new_values.push((number, template));
         Some(number)
     }
 
@@ -257,17 +257,17 @@ impl<'p> ColumnEvaluator<'p> {
     fn evaluate_wide(
         &mut self,
         block: &TypeBlock<'_>,
-        wide: &WideWords,
+        wide_words: &WideWords,
         value: &ColumnarValue,
         words: &mut Vec<u64>,
     ) -> Option<usize> {
-        let (width, count) = (wide.width(), block.count()?);
+        let (width, count) = (wide_words.width(), block.count()?);
         let mut numbers = Vec::new();
-        let op_values = if wide.value { Some(self.evaluate_values(block, value, &mut numbers)?) } else { None };
+        let op_values = if wide_words.value { Some(self.evaluate_values(block, value, &mut numbers)?) } else { None };
         let start = words.len();
         words.resize(start + width * count, 0);
         let mut rows = WideRows { words: &mut words[start..], width, position: 0 };
-        if wide.site {
+        if wide_words.site {
             let sites = block.columns.column(block.id, 0)?.bytes;
             rows.put(sites.as_chunks().0.iter().map(|site| u32::from_le_bytes(*site).into()));
         }
@@ -280,7 +280,7 @@ impl<'p> ColumnEvaluator<'p> {
         }
         let mut column = std::mem::take(&mut self.scratch);
         let mut is_whole = true;
-        for part in &wide.keys {
+        for part in &wide_words.keys {
             match part {
                 OperandSource::Fixed(code) => rows.put(std::iter::repeat(block.fixed_key(code).word().value)),
                 OperandSource::Cell(cell) => {
@@ -290,7 +290,7 @@ impl<'p> ColumnEvaluator<'p> {
                 }
             }
         }
-        for cell in &wide.fields {
+        for cell in &wide_words.fields {
             column.clear();
             is_whole &= block.words(cell, &mut column).is_some();
             rows.put(column.iter().copied());
@@ -353,19 +353,19 @@ impl<'b> TypeBlock<'b> {
     }
 
     /// A link key with the types of its parts and zeros as values.
-    fn key(&self, wide: &WideWords) -> LinkKey {
-        let keys = wide.keys.iter().map(|part| match part {
+    fn key(&self, wide_words: &WideWords) -> LinkKey {
+        let keys = wide_words.keys.iter().map(|part| match part {
             OperandSource::Fixed(code) => self.fixed_key(code),
             OperandSource::Cell(cell) => cell.key(0),
         });
-        LinkKey::new(wide.link, keys)
+        LinkKey::new(wide_words.link, keys)
     }
 
     /// A body with the field values that determine the container. `None` if these differ between
     /// records of the block.
     fn body(&self, columnar: &ColumnarAction) -> Option<Box<[u8]>> {
         let mut body = Vec::new();
-        for cell in &columnar.on {
+        for cell in &columnar.container_keys {
             let ColumnBytes { width, bytes } = self.columns.column(self.id, cell.part)?;
             let value = bytes.get(..width).filter(|_| cell.scalar.bytes() == Some(width))?;
             if bytes[width..] != bytes[..bytes.len() - width] {

@@ -31,7 +31,7 @@ impl OpTemplate {
 /// An operation with its timestamp and stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingOp {
-    pub(crate) corrected: i64,
+    pub(crate) corrected_time: i64,
     /// The value: the number of a value of its type, or the bits of a float. For a wide operation:
     /// the position of its record in the stream.
     pub(crate) bits: u64,
@@ -43,7 +43,7 @@ pub(crate) struct PendingOp {
 /// The time at which an entry is visited, and its stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordTurn {
-    pub(crate) corrected: i64,
+    pub(crate) corrected_time: i64,
     pub(crate) stream: u32,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct OpBatch {
     /// Number of entries already taken.
     position: usize,
     /// The entries of records with several operations. Each such record has a contiguous range.
-    more: Vec<OpEntry>,
+    grouped_entries: Vec<OpEntry>,
     /// The words of wide operations, and values of more than 32 bits.
     pub(crate) words: Vec<u64>,
     /// The position of the first record of the block in the stream. `places` contains the distances
@@ -156,7 +156,7 @@ pub(crate) enum NextOp<'m> {
 impl OpBatch {
     /// The entries of rows that were assembled record by record.
     pub(crate) fn from_rows(rows: RowBatch) -> Self {
-        let mut entries = vec![OpEntry::RECORD; rows.corrected.len()];
+        let mut entries = vec![OpEntry::RECORD; rows.corrected_times.len()];
         number_records(&mut entries);
         Self { entries, rows, has_records: true, ..Self::default() }
     }
@@ -174,9 +174,9 @@ impl OpBatch {
 
     /// Starts a block. `first` is the position of its first record in the stream.
     pub(crate) fn clear(&mut self, first: u64) {
-        let Self { entries, more, words, places, templates, .. } = self;
+        let Self { entries, grouped_entries, words, places, templates, .. } = self;
         entries.clear();
-        more.clear();
+        grouped_entries.clear();
         words.clear();
         places.clear();
         templates.clear();
@@ -212,16 +212,18 @@ impl OpBatch {
     pub(crate) fn steps<E>(
         &self,
         position: usize,
-        RecordTurn { corrected, stream }: RecordTurn,
+        RecordTurn { corrected_time, stream }: RecordTurn,
         visit: &mut impl FnMut(NextOp<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Some(&entry) = self.entries.get(position) else { return Ok(()) };
         let several = match entry.head >> form::BITS {
-            form::SEVERAL => self.more.get(entry.start()..entry.start() + entry.number()).unwrap_or_default(),
+            form::SEVERAL => {
+                self.grouped_entries.get(entry.start()..entry.start() + entry.number()).unwrap_or_default()
+            }
             _ => std::slice::from_ref(&entry),
         };
         for entry in several {
-            let pending = |bits| PendingOp { corrected, bits, template: entry.template(), stream };
+            let pending = |bits| PendingOp { corrected_time, bits, template: entry.template(), stream };
             visit(match entry.head >> form::BITS {
                 form::SHORT => NextOp::Operation(pending(entry.bits.into())),
                 form::NUMBER => NextOp::Operation(pending(self.words.get(entry.start()).copied().unwrap_or_default())),
@@ -327,14 +329,14 @@ impl BatchBuilder {
             self.kinds.push(TypeEntries { head, next });
             return Some(());
         }
-        let (first, several) = (op_batch.more.len(), sources.len());
-        op_batch.more.resize(first.checked_add(several.checked_mul(count)?)?, OpEntry::NOTHING);
+        let (first, several) = (op_batch.grouped_entries.len(), sources.len());
+        op_batch.grouped_entries.resize(first.checked_add(several.checked_mul(count)?)?, OpEntry::NOTHING);
         let short = |number: usize| u32::try_from(number).ok();
-        short(op_batch.more.len())?;
+        short(op_batch.grouped_entries.len())?;
         for (position, source) in sources.iter_mut().enumerate() {
             let from = self.bits.len();
             let head = self.put(count, source)?;
-            let rows = op_batch.more[first..].chunks_exact_mut(several);
+            let rows = op_batch.grouped_entries[first..].chunks_exact_mut(several);
             rows.zip(&self.bits[from..]).for_each(|(row, bits)| row[position] = OpEntry { head, bits: *bits });
             self.bits.truncate(from);
         }

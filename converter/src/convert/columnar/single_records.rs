@@ -16,8 +16,8 @@ pub(crate) struct RowBatch {
     /// The start of each record, and the end of the last one.
     pub(crate) starts: Vec<u32>,
     /// The corrected timestamp at which each record is processed.
-    pub(crate) corrected: Vec<i64>,
-    /// The raw timestamps. Empty if they equal `corrected`.
+    pub(crate) corrected_times: Vec<i64>,
+    /// The raw timestamps. Empty if they equal `corrected_times`.
     pub(crate) raw: Vec<i64>,
     /// The position of the first record in the stream, and the distances of the others from it. The
     /// distances are empty if the records are consecutive.
@@ -35,7 +35,7 @@ pub(crate) struct RowDetail {
     ordinal: u64,
     block: usize,
     /// The only action to run, if it has a timestamp of its own. `None`: all others.
-    only: Option<u16>,
+    single_action: Option<u16>,
 }
 
 /// The place of a record in the run.
@@ -59,11 +59,11 @@ pub(crate) struct RecordRef<'a> {
     /// Position in the stream, from 0.
     pub(crate) ordinal: u64,
     /// The corrected timestamp at which it is processed.
-    pub(crate) corrected: i64,
+    pub(crate) corrected_time: i64,
     /// The raw timestamp of the record.
     pub(crate) raw: i64,
     /// The only action to run. `None` for all actions without a timestamp of their own.
-    pub(crate) only: Option<u16>,
+    pub(crate) single_action: Option<u16>,
     /// The number of blocks of the stream that had been read.
     pub(crate) blocks_read: usize,
     /// The bytes of the fields.
@@ -101,9 +101,9 @@ impl RowBatch {
         }
         self.bytes.extend_from_slice(body);
         self.starts.push(u32::try_from(self.bytes.len()).unwrap_or(u32::MAX));
-        self.corrected.push(item.corrected);
+        self.corrected_times.push(item.corrected_time);
         self.raw.push(item.record_time);
-        self.details.push(RowDetail { ordinal: item.position.ordinal, block, only: item.only });
+        self.details.push(RowDetail { ordinal: item.position.ordinal, block, single_action: item.single_action });
     }
 
     /// The record at this index of the batch, as a record of this stream.
@@ -127,16 +127,16 @@ impl RowBatch {
             let (number, fields) = body.split_first_chunk()?;
             (site, body) = (u32::from_le_bytes(*number), fields);
         }
-        let corrected = *self.corrected.get(position)?;
-        let raw = self.raw.get(position).copied().unwrap_or(corrected);
-        let (ordinal, blocks_read, only) = match self.details.get(position) {
-            Some(detail) => (detail.ordinal, detail.block, detail.only),
+        let corrected_time = *self.corrected_times.get(position)?;
+        let raw = self.raw.get(position).copied().unwrap_or(corrected_time);
+        let (ordinal, blocks_read, single_action) = match self.details.get(position) {
+            Some(detail) => (detail.ordinal, detail.block, detail.single_action),
             None => (
                 self.first + self.places.get(position).map_or(position as u64, |position| u64::from(*position)),
                 self.block,
                 None,
             ),
         };
-        Some(RecordRef { stream, id, program, site, ordinal, corrected, raw, only, blocks_read, body })
+        Some(RecordRef { stream, id, program, site, ordinal, corrected_time, raw, single_action, blocks_read, body })
     }
 }

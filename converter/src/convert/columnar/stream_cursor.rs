@@ -33,9 +33,9 @@ pub(crate) struct StreamTally {
     /// Number of records with a timestamp before that of their predecessor.
     pub(crate) backward_records: u64,
     /// Number of action timestamps before the start of the run. They are moved to the start.
-    pub(crate) early: u64,
+    pub(crate) early_actions: u64,
     /// Number of damaged records.
-    pub(crate) damaged: u64,
+    pub(crate) damaged_records: u64,
     /// Number of records read.
     pub(crate) records: u64,
     /// The maximum of all timestamps, in ns.
@@ -100,11 +100,11 @@ impl<'r> StreamCursor<'r> {
     pub(crate) fn tally(&mut self) -> StreamTally {
         self.take_read();
         let Self { source, records, end, .. } = self;
-        let damaged = source.reader().damaged_records();
+        let damaged_records = source.reader().damaged_records();
         StreamTally {
             backward_records: source.backward_records,
-            early: source.early,
-            damaged,
+            early_actions: source.early_count,
+            damaged_records,
             records: *records,
             end: *end,
         }
@@ -132,8 +132,8 @@ impl<'r> StreamCursor<'r> {
             }
             timestamps.clear();
             let Some(rows) = self.read_records()? else { return Ok(true) };
-            if !rows.corrected.is_empty() {
-                timestamps.extend_from_slice(&rows.corrected);
+            if !rows.corrected_times.is_empty() {
+                timestamps.extend_from_slice(&rows.corrected_times);
                 *batch = OpBatch::from_rows(rows);
                 return Ok(false);
             }
@@ -180,7 +180,7 @@ impl<'r> StreamCursor<'r> {
         batch.rows = RowBatch {
             bytes,
             starts,
-            corrected: timestamps,
+            corrected_times: timestamps,
             raw: times,
             first,
             places,
@@ -230,9 +230,9 @@ impl<'r> StreamCursor<'r> {
         loop {
             self.source.advance()?;
             let Some((item, body)) = self.source.item() else {
-                return Ok(Some(rows).filter(|rows| !rows.corrected.is_empty()));
+                return Ok(Some(rows).filter(|rows| !rows.corrected_times.is_empty()));
             };
-            self.end = self.end.max(item.corrected);
+            self.end = self.end.max(item.corrected_time);
             let program = self.plan.program(self.source.stream, item.position.id);
             if program.is_some() || item.position.is_gap() {
                 let is_located = program.is_some_and(|program| program.located);
@@ -240,7 +240,9 @@ impl<'r> StreamCursor<'r> {
             }
             let max_records =
                 if self.source.reader().has_further_pieces() { SMALL_BATCH_RECORDS } else { BATCH_RECORDS };
-            if rows.corrected.len() >= max_records || rows.bytes.len() >= BATCH_BYTES || self.source.is_between_blocks()
+            if rows.corrected_times.len() >= max_records
+                || rows.bytes.len() >= BATCH_BYTES
+                || self.source.is_between_blocks()
             {
                 return Ok(Some(rows));
             }
@@ -253,7 +255,7 @@ impl<'r> StreamCursor<'r> {
 struct SeenValues {
     /// Values below [`BITMAP_VALUES`], one bit each.
     bits: Vec<u64>,
-    others: FxHashSet<u64>,
+    large_values: FxHashSet<u64>,
 }
 
 /// Values below this are stored as bits.
@@ -283,13 +285,13 @@ impl SeenValues {
             Some(bits) => bits >> (value % 64),
             None => 0,
         };
-        let all = match width {
+        let has_all = match width {
             1 => bytes.iter().fold(1, |all, byte| all & bit_of((*byte).into())),
             2 => bytes.as_chunks().0.iter().fold(1, |all, value| all & bit_of(u16::from_le_bytes(*value).into())),
             4 => bytes.as_chunks().0.iter().fold(1, |all, value| all & bit_of(u32::from_le_bytes(*value).into())),
             _ => bytes.as_chunks().0.iter().fold(1, |all, value| all & bit_of(u64::from_le_bytes(*value))),
         };
-        all == 1
+        has_all == 1
     }
 
     fn note_column<const N: usize>(
@@ -302,7 +304,7 @@ impl SeenValues {
             let value = number(*value);
             let is_met = match self.bits.get((value / 64) as usize) {
                 Some(bits) => bits >> (value % 64) & 1 == 1,
-                None => value >= BITMAP_VALUES && self.others.contains(&value),
+                None => value >= BITMAP_VALUES && self.large_values.contains(&value),
             };
             if !is_met {
                 new.push((index, value));
@@ -314,7 +316,7 @@ impl SeenValues {
     #[cold]
     fn note_value(&mut self, value: u64) {
         if value >= BITMAP_VALUES {
-            self.others.insert(value);
+            self.large_values.insert(value);
             return;
         }
         let index = (value / 64) as usize;

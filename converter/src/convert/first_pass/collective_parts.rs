@@ -64,18 +64,18 @@ pub(crate) struct PartTables<'t> {
 impl PartCollector {
     /// Follows the states of these programs. `None` if there are no collective operations.
     pub(crate) fn new(programs: &[RecordProgram]) -> Option<Self> {
-        let mut all = Self::default();
+        let mut parts = Self::default();
         let patterns = || {
             let actions = programs.iter().flat_map(|program| &program.actions);
             actions.filter_map(|action| Some((action, action.collective.as_ref()?)))
         };
         patterns().next()?;
         for (action, pattern) in patterns() {
-            if action.op.target().is_some_and(|on| on.existing) {
-                all.uncertain.insert(pattern.group);
+            if action.op.target().is_some_and(|on| on.must_exist) {
+                parts.uncertain.insert(pattern.group);
             }
         }
-        Some(all)
+        Some(parts)
     }
 
     /// Processes an action. Others than those of states have no effect.
@@ -91,8 +91,8 @@ impl PartCollector {
         tables: &mut PartTables<'_>,
     ) -> io::Result<()> {
         let (on, ty) = match &action.op {
-            ActionOp::SetState { on, ty, .. } | ActionOp::PushState { on, ty, .. } => (on, *ty),
-            ActionOp::PopState { on, ty, .. } | ActionOp::ResetState { on, ty, .. } => (on, *ty),
+            ActionOp::SetState { target, ty, .. } | ActionOp::PushState { target, ty, .. } => (target, *ty),
+            ActionOp::PopState { target: on, ty, .. } | ActionOp::ResetState { target: on, ty, .. } => (on, *ty),
             _ => return Ok(()),
         };
         if on.is_ambiguous(scope, tables.scratch, tables.symbols) {
@@ -201,7 +201,12 @@ impl PartTables<'_> {
     }
 
     /// The role of a part. `None` if the root is unknown.
-    fn role(&mut self, scope: &RecordScope<'_>, pattern: &CollectivePattern, on: &ContainerTarget) -> Option<PartRole> {
+    fn role(
+        &mut self,
+        scope: &RecordScope<'_>,
+        pattern: &CollectivePattern,
+        target: &ContainerTarget,
+    ) -> Option<PartRole> {
         if !pattern.kind.has_root() {
             return Some(PartRole { is_source: true, is_target: true });
         }
@@ -209,7 +214,7 @@ impl PartTables<'_> {
         if root.is_ambiguous(scope, self.scratch, self.symbols) {
             return None;
         }
-        let is_root = self.is_within(scope, root, on) || self.is_within(scope, on, root);
+        let is_root = self.is_within(scope, root, target) || self.is_within(scope, target, root);
         Some(match pattern.kind {
             OperationKind::OneToAll => PartRole { is_source: is_root, is_target: !is_root },
             _ => PartRole { is_source: true, is_target: is_root },

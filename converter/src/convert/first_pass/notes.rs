@@ -49,7 +49,7 @@ const fn position_bits(packed: &PackedNote) -> PackedNote {
 #[derive(Debug)]
 pub(crate) struct NoteWriter {
     sorter: RowSorter<2, 2>,
-    failed: Option<io::Error>,
+    failure: Option<io::Error>,
 }
 
 /// Notes that can be looked up.
@@ -77,14 +77,14 @@ impl NoteWriter {
     /// Keeps at most about this number of bytes in memory.
     pub(crate) fn with_memory(bytes: usize) -> Self {
         let space = TemporarySpace::in_system_folder(bytes.max(PAGE * BYTES));
-        Self { sorter: RowSorter::new(&space), failed: None }
+        Self { sorter: RowSorter::new(&space), failure: None }
     }
 
     /// Adds a note. Each place may have only one.
     pub(crate) fn note(&mut self, position: ActionPosition, note: u16) {
         self.sorter.push(pack(position, note));
-        if self.failed.is_none() {
-            self.failed = self.sorter.flush().err();
+        if self.failure.is_none() {
+            self.failure = self.sorter.flush().err();
         }
     }
 
@@ -93,7 +93,7 @@ impl NoteWriter {
     /// # Errors
     /// If a temporary file cannot be written or read.
     pub(crate) fn finish(self) -> io::Result<NoteTable> {
-        if let Some(error) = self.failed {
+        if let Some(error) = self.failure {
             return Err(error);
         }
         match self.sorter.into_rows() {

@@ -60,7 +60,7 @@ pub(crate) struct FirstPassResult {
     pub(crate) names: FxHashMap<PathNode, Vec<(String, KeyPart)>>,
     pub(crate) paths: PathTrie,
     /// Lines of a text output that are written once, in the order of their first records.
-    pub(crate) once: IndexSet<String, FxBuildHasher>,
+    pub(crate) unique_lines: IndexSet<String, FxBuildHasher>,
     pub(crate) unmatched_starts: u64,
     pub(crate) unmatched_ends: u64,
     pub(crate) links: u64,
@@ -92,8 +92,8 @@ impl FirstPassResult {
 pub(crate) struct FirstPassCollector {
     survey: FirstPassResult,
     notes: NoteWriter,
-    waiting: EndpointMap<UnpairedEndpoint, 4>,
-    failed: Option<io::Error>,
+    unpaired_endpoints: EndpointMap<UnpairedEndpoint, 4>,
+    failure: Option<io::Error>,
     /// The log of link endpoints, if required.
     log: Option<LinkLog>,
     /// Values that are not declared, each with its first record.
@@ -164,8 +164,8 @@ impl FirstPassCollector {
         Self {
             survey: FirstPassResult::default(),
             notes,
-            waiting: EndpointMap::default(),
-            failed: None,
+            unpaired_endpoints: EndpointMap::default(),
+            failure: None,
             log,
             first_records: FxHashMap::default(),
             scratch: String::new(),
@@ -191,7 +191,7 @@ impl FirstPassCollector {
                 time = i64::try_from(timestamp).unwrap_or(time).max(0);
                 note_timestamp(time);
             }
-            if action.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, symbols)) {
+            if action.condition.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, symbols)) {
                 continue;
             }
             let number = u16::try_from(number).unwrap_or(u16::MAX);
@@ -212,10 +212,10 @@ impl FirstPassCollector {
         model: &RuleModel,
         symbols: &mut Symbols,
     ) {
-        let Self { parts: Some(parts), log: Some(log), survey, scratch, failed, .. } = self else { return };
+        let Self { parts: Some(parts), log: Some(log), survey, scratch, failure, .. } = self else { return };
         let mut tables = PartTables { paths: &mut survey.paths, model, scratch, symbols };
         if let Err(error) = parts.action(scope, action, time, log, &mut tables) {
-            failed.get_or_insert(error);
+            failure.get_or_insert(error);
         }
     }
 
@@ -231,7 +231,7 @@ impl FirstPassCollector {
         if !plan.has_end_rules() {
             return;
         }
-        for end in EndEvents::of(plan).all {
+        for end in EndEvents::of(plan).events {
             let stream = end.stream as usize;
             let ordinal = plan.source(stream).1.records();
             for program in plan.end_programs(stream, end.is_process).filter(|program| program.is_surveyed()) {
@@ -256,11 +256,11 @@ impl FirstPassCollector {
             | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => {
                 self.value(scope, *ty, code, ValueRecord { time: scope.raw, position, variant: 0 }, model, symbols);
             }
-            ActionOp::Create { on } if !action.with.is_empty() => {
-                if on.is_ambiguous(scope, &mut self.scratch, symbols) {
+            ActionOp::Create { target } if !action.with.is_empty() => {
+                if target.is_ambiguous(scope, &mut self.scratch, symbols) {
                     return;
                 }
-                let node = self.survey.paths.node(on, scope, &mut self.scratch, symbols);
+                let node = self.survey.paths.node(target, scope, &mut self.scratch, symbols);
                 let fields = action.with.iter().map(|(name, code)| {
                     let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
                     (name.clone(), key)
@@ -268,7 +268,7 @@ impl FirstPassCollector {
                 let fields = fields.collect();
                 self.survey.names.entry(node).or_insert(fields);
             }
-            ActionOp::Link { end, link, value, key, on } => {
+            ActionOp::Link { end, link, value, key, target: on } => {
                 if let Some(crate::rules::program::LinkValue::Computed(code)) = value {
                     for variant in 0..model.links[*link].variants.len() {
                         let ty = model.links[*link].variants[variant].ty;
@@ -284,10 +284,10 @@ impl FirstPassCollector {
                 let endpoint = SurveyedEndpoint { end: *end, link: *link, container: on.container() };
                 self.end_of(&link_key, endpoint, position, time, model);
             }
-            ActionOp::Line { once: true, text, arguments } => {
+            ActionOp::Line { is_unique: true, text, arguments } => {
                 let mut line = String::new();
                 append_line(scope, text, arguments, &mut self.scratch, symbols, &mut line);
-                self.survey.once.insert(line);
+                self.survey.unique_lines.insert(line);
             }
             _ => {}
         }
@@ -306,13 +306,14 @@ impl FirstPassCollector {
         let columnar = program.and_then(|program| program.columnar_links.as_ref()?.get(usize::from(template.position)));
         let action =
             program.zip(columnar).and_then(|(program, columnar)| program.actions.get(usize::from(columnar.action)));
-        let (Some(columnar), Some(ProgramAction { op: ActionOp::Link { end, link, on, .. }, .. })) = (columnar, action)
+        let (Some(columnar), Some(ProgramAction { op: ActionOp::Link { end, link, target, .. }, .. })) =
+            (columnar, action)
         else {
             return;
         };
         let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: columnar.action };
-        let endpoint = SurveyedEndpoint { end: *end, link: *link, container: on.container() };
-        self.end_of(&template.key.with_words(keys), endpoint, position, op.corrected, model);
+        let endpoint = SurveyedEndpoint { end: *end, link: *link, container: target.container() };
+        self.end_of(&template.key.with_words(keys), endpoint, position, op.corrected_time, model);
     }
 
     /// Processes a link endpoint in a container of this type.
@@ -378,11 +379,11 @@ impl FirstPassCollector {
         }
     }
 
-    fn link(&mut self, key: &LinkKey, mut endpoint: UnpairedEndpoint, several: bool) {
+    fn link(&mut self, key: &LinkKey, mut endpoint: UnpairedEndpoint, has_variants: bool) {
         let ActionPosition { stream, ordinal, .. } = endpoint.position;
         let is_finish = endpoint.end == LinkSide::Finish;
-        let Self { waiting, notes, log, .. } = self;
-        let pairing = waiting.match_or_insert(key.hash(), !is_finish, || {
+        let Self { unpaired_endpoints, notes, log, .. } = self;
+        let pairing = unpaired_endpoints.match_or_insert(key.hash(), !is_finish, || {
             if endpoint.is_partial && is_finish {
                 // The first endpoint of a chain: nothing comes before it.
                 notes.note(endpoint.position, UNMATCHED);
@@ -394,16 +395,16 @@ impl FirstPassCollector {
             Some(endpoint)
         });
         let other = match pairing {
-            Ok(EndpointMatch::Other { other, .. }) => other,
+            Ok(EndpointMatch::Other { partner, .. }) => partner,
             Ok(_) => return,
-            Err(why) => return self.failed = Some(why),
+            Err(error) => return self.failure = Some(error),
         };
         if let Some(log) = &mut self.log {
             log.add_second_endpoint((other.link, other.time), stream, endpoint.time, ordinal, is_finish);
         }
         self.survey.links += 1;
         let (start, finish) = if !is_finish { (endpoint, other) } else { (other, endpoint) };
-        if several {
+        if has_variants {
             self.notes.note(start.position, finish.container);
             self.notes.note(finish.position, start.container);
         }
@@ -415,22 +416,22 @@ impl FirstPassCollector {
     /// If the log or another temporary file could not be written.
     pub(crate) fn finish(mut self, model: &mut RuleModel, symbols: &mut Symbols) -> io::Result<SurveyOutcome> {
         self.declare(model, symbols);
-        let Self { mut survey, mut notes, waiting, failed, mut log, .. } = self;
-        failed.map_or(Ok(()), Err)?;
-        let mut incomplete = Vec::new();
-        waiting.for_each(|endpoint| {
+        let Self { mut survey, mut notes, unpaired_endpoints, failure, mut log, .. } = self;
+        failure.map_or(Ok(()), Err)?;
+        let mut unpaired_links = Vec::new();
+        unpaired_endpoints.for_each(|endpoint| {
             match endpoint.end {
                 _ if endpoint.is_partial => {}
                 LinkSide::Start => survey.unmatched_starts += 1,
                 LinkSide::Finish => survey.unmatched_ends += 1,
             }
             notes.note(endpoint.position, UNMATCHED);
-            incomplete.push(endpoint.link);
+            unpaired_links.push(endpoint.link);
             Ok(())
         })?;
         survey.ends = notes.finish()?;
         if let Some(log) = &mut log {
-            log.finish(incomplete)?;
+            log.finish(unpaired_links)?;
         }
         Ok(SurveyOutcome { result: survey, log })
     }
@@ -442,13 +443,13 @@ pub(crate) fn link_key(
     scope: &RecordScope<'_>,
     link: usize,
     key: &[crate::rules::program::ExprCode],
-    on: &crate::rules::program::ContainerTarget,
+    target: &crate::rules::program::ContainerTarget,
     model: &RuleModel,
     scratch: &mut String,
     symbols: &mut Symbols,
 ) -> LinkKey {
     let mut keys: SmallVec<[KeyPart; 8]> = SmallVec::new();
-    for step in on.holder_steps(model.links[link].holder) {
+    for step in target.holder_steps(model.links[link].holder) {
         for code in step {
             let key = scope.key(code, scratch, symbols);
             keys.push(key);

@@ -75,13 +75,13 @@ impl ConversionJob<'_> {
             timestamp: end.timestamp,
         };
         let (mut by_raw, mut by_corrected) = (0, 0);
-        let counted = log.pairs(|start, finish| {
+        let counts = log.pairs(|start, finish| {
             by_raw += u64::from(raw.is_reversed(endpoint(start), endpoint(finish)));
             let timestamp =
                 |end: &LinkEndpoint| plan.timestamp_maps[end.stream as usize].correct(end.timestamp, end.ordinal);
             by_corrected += u64::from(timestamp(finish) < timestamp(start));
         });
-        counted.map_err(ConvertError::Links)?;
+        counts.map_err(ConvertError::Links)?;
         self.reversed_raw = Some(by_raw);
         self.counts.reversed_links = by_corrected;
         Ok(())

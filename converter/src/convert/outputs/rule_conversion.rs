@@ -28,7 +28,7 @@ pub(crate) fn convert_rules(
         ConversionSetup { plan, model, symbols } = self::plan(run, &options, &mut job.clocks, &mut job.diagnostics)?;
     }
     let (mut survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
-    let requirements = PassRequirements { floors, once: None, keeps_open_links: sink.keeps_open_links() };
+    let requirements = PassRequirements { floors, single_pass: None, keeps_open_links: sink.keeps_open_links() };
     let result = run_paje_pass(&mut job, &plan, &model, &mut survey, &mut symbols, requirements, sink)?;
     // Only a single pass can return `None`.
     let PajePassResult { counts, end } = result.unwrap_or_default();

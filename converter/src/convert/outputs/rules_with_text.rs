@@ -66,7 +66,7 @@ pub(crate) fn convert(
     let (text, out) = io::pipe()?;
     std::thread::scope(|scope| {
         let (sender, processes) = channel();
-        let written = scope.spawn(move || {
+        let writer_thread = scope.spawn(move || {
             let (mut out, mut lines) = (io::BufWriter::new(out), LineProcesses::new(sender));
             let report = write_text(run, &text_options, &mut |text, process| {
                 lines.note(text, process);
@@ -78,15 +78,17 @@ pub(crate) fn convert(
         let processes = ProcessOfLine { processes, next: None, current: None };
         let mut merged = MergedSink::new((PajeReader::new(text).with_field_announcements(), processes), labels, sink);
         let rules = convert_rules(run, options, &mut merged);
-        let found = merged.found;
+        let diagnostics = merged.diagnostics;
         // Closes the pipe, so that the writing thread ends.
         drop(merged.text);
-        let written = written.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let written = writer_thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let mut report = rules?;
         written?;
-        let of_output =
-            |found: TraceDiagnostic| TraceDiagnostic { text: format!("text output `{output}`: {found}"), ..found };
-        report.text_errors = found.into_iter().map(of_output).collect();
+        let of_output = |diagnostic: TraceDiagnostic| TraceDiagnostic {
+            text: format!("text output `{output}`: {diagnostic}"),
+            ..diagnostic
+        };
+        report.text_errors = diagnostics.into_iter().map(of_output).collect();
         Ok(report)
     })
 }
@@ -146,7 +148,7 @@ impl ProcessOfLine {
     }
 }
 
-/// By label in the event stream, the name in the spec: `act` for "Activity".
+/// The label of each entity type in the event stream, and its name in the spec: "Activity", `act`.
 fn entity_names(run: &OpenRun, options: &ConvertOptions) -> Vec<(String, String)> {
     let of_spec = |spec: &tumit::Spec| -> Vec<(String, String)> {
         spec.entities.iter().map(|entity| (entity.label.clone(), entity.name.clone())).collect()
@@ -166,7 +168,7 @@ struct NumberMap {
     types: Vec<TypeId>,
     containers: Vec<ContainerId>,
     values: Vec<ValueId>,
-    /// A link key is doubled and this is added, so that the keys of the two sides differ.
+    /// The number that is added to twice each link key, so that the keys of the two sides differ.
     key: u64,
 }
 
@@ -191,7 +193,7 @@ impl NumberMap {
         KeyId(key.0.wrapping_mul(2).wrapping_add(self.key))
     }
 
-    fn extra<'a>(&self, extra: &[ExtraField<'a>]) -> Vec<ExtraField<'a>> {
+    fn merged_fields<'a>(&self, extra: &[ExtraField<'a>]) -> Vec<ExtraField<'a>> {
         let map = |extra: &ExtraField<'a>| ExtraField {
             name: extra.name,
             value: match extra.value {
@@ -235,7 +237,7 @@ fn send(
         | PajeEvent::EndLink { extra, .. } => extra,
         _ => &[],
     };
-    let extras = numbers.extra(extra_of);
+    let extras = numbers.merged_fields(extra_of);
     match &mut event {
         PajeEvent::DefineType { ty, kind, parent, .. } => {
             *parent = numbers.ty(*parent);
@@ -326,7 +328,7 @@ struct MergedSink<'a> {
     containers: Vec<ContainerId>,
     next: NextNumbers,
     sink: &'a mut dyn PajeSink,
-    found: Vec<TraceDiagnostic>,
+    diagnostics: Vec<TraceDiagnostic>,
 }
 
 impl<'a> MergedSink<'a> {
@@ -338,9 +340,9 @@ impl<'a> MergedSink<'a> {
         let next = NextNumbers { ty: 1, container: 1, value: 0 };
         let (of_rules, of_text) = (NumberMap::new(0), NumberMap::new(1));
         let (types, containers) = (vec![TypeId::ROOT], vec![ContainerId::ROOT]);
-        let found = Vec::new();
+        let diagnostics = Vec::new();
         let text = Some(text);
-        Self { text, processes, waits: false, labels, of_rules, of_text, types, containers, next, sink, found }
+        Self { text, processes, waits: false, labels, of_rules, of_text, types, containers, next, sink, diagnostics }
     }
 
     /// Passes on the events of the text before a time.
@@ -369,11 +371,11 @@ impl<'a> MergedSink<'a> {
         let mut names = text.names();
         match *event {
             PajeEvent::DefineType { ty, kind, name, .. } => {
-                let merged = self.of_rules.ty(ty);
+                let merged_type = self.of_rules.ty(ty);
                 let aliases = self.labels.iter().filter(|(label, _)| label == name).map(|(_, alias)| alias.as_str());
                 if let Some(known) = names.add_type(name, aliases, kind) {
-                    put(&mut self.of_text.types, known.index(), merged, TypeId(u32::MAX));
-                    put(&mut self.types, merged.index(), known, TypeId(u32::MAX));
+                    put(&mut self.of_text.types, known.index(), merged_type, TypeId(u32::MAX));
+                    put(&mut self.types, merged_type.index(), known, TypeId(u32::MAX));
                 }
             }
             PajeEvent::DefineValue { value, ty, name, .. } => {
@@ -420,13 +422,13 @@ impl PajeSink for MergedSink<'_> {
     }
 
     fn own_container(&mut self, container: ContainerId, process: u32, label: &str) -> io::Result<()> {
-        let merged = self.of_rules.container(container);
-        if let Some(&known) = self.containers.get(merged.index()).filter(|known| known.0 != u32::MAX)
+        let merged_container = self.of_rules.container(container);
+        if let Some(&known) = self.containers.get(merged_container.index()).filter(|known| known.0 != u32::MAX)
             && let Some(text) = &mut self.text
         {
             text.names().own_container(known, process, label);
         }
-        self.sink.own_container(merged, process, label)
+        self.sink.own_container(merged_container, process, label)
     }
 
     fn announce(&mut self, shape: &FieldSet<'_>) -> io::Result<()> {
@@ -440,7 +442,7 @@ impl PajeSink for MergedSink<'_> {
             let (numbers, next) = (&mut self.of_text, &mut self.next);
             let mut sink = TextEventSink { numbers, next, sink: self.sink, end: &mut end };
             let report = text.finish(&mut sink).map_err(io::Error::other)?;
-            self.found = report.errors();
+            self.diagnostics = report.errors();
         }
         self.sink.finish(GlobalNanos(end))
     }

@@ -98,11 +98,11 @@ pub(crate) fn write_text(
     let ConversionSetup { mut plan, mut model, mut symbols } =
         plan(run, options, &mut job.clocks, &mut job.diagnostics)?;
     let (survey, floors) = job.survey(&mut plan, &mut model, &mut symbols)?;
-    if let Some(corrected) = corrected_timestamps(run, options)? {
-        plan.timestamp_maps = corrected.timestamp_maps;
-        job.clocks = corrected.clocks;
-        job.causality = corrected.causality;
-        job.diagnostics.extend(corrected.diagnostics);
+    if let Some(timestamps) = corrected_timestamps(run, options)? {
+        plan.timestamp_maps = timestamps.timestamp_maps;
+        job.clocks = timestamps.clocks;
+        job.causality = timestamps.causality;
+        job.diagnostics.extend(timestamps.diagnostics);
     }
     for prologue in &plan.prologues {
         write(prologue.as_bytes(), None)?;
@@ -113,13 +113,13 @@ pub(crate) fn write_text(
     }
     let mut line = String::new();
     let mut counts = ConversionCounts::default();
-    for once in &survey.once {
+    for once in &survey.unique_lines {
         write(once.as_bytes(), None)?;
         counts.lines += 1;
     }
     let write_record = |record: RecordRef<'_>| {
         let Some(scope) = record.scope(&plan) else { return Ok(()) };
-        counts.lines += write_lines(&scope, record.only, &symbols, &mut line);
+        counts.lines += write_lines(&scope, record.single_action, &symbols, &mut line);
         write(line.as_bytes(), Some(scope.stream.process))?;
         line.clear();
         Ok(())

@@ -48,11 +48,11 @@ impl LabelSuffixes {
             let Some(distinct) = kind.distinct else { continue };
             let mut members = members(plan, model, container, distinct, symbols);
             members.sort_unstable();
-            for same in members.chunk_by(|a, b| a.hash == b.hash).filter(|same| same.len() > 1) {
+            for group in members.chunk_by(|a, b| a.hash == b.hash).filter(|same| same.len() > 1) {
                 let streams: Vec<&StreamFacts> =
-                    same.iter().map(|member| &plan.streams[member.stream as usize]).collect();
+                    group.iter().map(|member| &plan.streams[member.stream as usize]).collect();
                 for (&LabelMember { process, thread, .. }, text) in
-                    same.iter().zip(distinguishing_suffixes(plan.run(), &streams))
+                    group.iter().zip(distinguishing_suffixes(plan.run(), &streams))
                 {
                     if let Some(text) = text {
                         suffixes.0.insert(LabelKey { container, process, thread }, text.into());
@@ -77,13 +77,13 @@ fn members(
     distinct: Distinctness,
     symbols: &Symbols,
 ) -> Vec<LabelMember> {
-    let mut above = model.containers[container].parent;
+    let mut ancestor = model.containers[container].parent;
     let (mut is_in_process, mut is_of_host) = (false, false);
-    while let Some(parent) = above {
+    while let Some(parent) = ancestor {
         let kind = &model.containers[parent];
         is_in_process |= kind.distinct.is_some();
         is_of_host |= kind.keys.iter().any(|key| key == "host");
-        above = kind.parent;
+        ancestor = kind.parent;
     }
     let is_one_process = plan.streams.last().is_none_or(|stream| stream.process == 0);
     let may_collide = match distinct {

@@ -340,16 +340,16 @@ impl<'r> ConversionPlan<'r> {
     /// The value type and the key of a column value, for an action of a program.
     pub(crate) fn value_of(
         &self,
-        found: &ColumnValue,
+        value: &ColumnValue,
         stream: usize,
         symbols: &mut Symbols,
     ) -> Option<(TypeId, KeyPart)> {
-        let program = self.programs.get(found.program as usize)?;
-        let (ty, read) = program.actions.get(usize::from(found.action))?.plain_value()?;
+        let program = self.programs.get(value.program as usize)?;
+        let (ty, read) = program.actions.get(usize::from(value.action))?.plain_value()?;
         let mut body = vec![0; read.range.as_ref()?.start];
-        body.extend_from_slice(&found.value.to_le_bytes());
+        body.extend_from_slice(&value.value.to_le_bytes());
         let (facts, stream, timestamp_map) =
-            (self.facts.get(found.process as usize)?, self.streams.get(stream)?, self.timestamp_maps.get(stream)?);
+            (self.facts.get(value.process as usize)?, self.streams.get(stream)?, self.timestamp_maps.get(stream)?);
         let (time, site, ordinal) = (0, 0, 0);
         let scope = RecordScope {
             program,
@@ -423,12 +423,12 @@ fn programs_of(
     symbols: &mut Symbols,
     diagnostics: &mut Vec<TraceDiagnostic>,
 ) -> Result<SchemaPrograms, ConvertError> {
-    let own;
+    let embedded_spec;
     let spec: &Spec = match &options.rules {
         Some(rules) => rules,
         None => {
-            own = spec_of(schema, diagnostics);
-            &own
+            embedded_spec = spec_of(schema, diagnostics);
+            &embedded_spec
         }
     };
     if let Some(name) = &options.output {

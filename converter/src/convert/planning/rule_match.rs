@@ -46,18 +46,20 @@ pub(crate) fn mismatch_warnings(
         None => rules.rules.get(record).is_some_and(|actions| !actions.is_empty()),
         Some(output) => output.and_then(|output| output.rules.get(record)).is_some_and(|lines| !lines.is_empty()),
     };
-    let (mut missing, mut differing) = (Vec::new(), Vec::new());
+    let (mut missing_records, mut differing) = (Vec::new(), Vec::new());
     for (_, record) in rules.records.iter().enumerate().filter(|(number, _)| has_rule(*number)) {
         let name = &record.layout.name;
         match record_types.get(name.as_str()) {
-            None => missing.push(format!("`{name}`")),
+            None => missing_records.push(format!("`{name}`")),
             Some(kind) => differing.extend(type_differences(name, &record.layout.fields, &kind.fields)),
         }
     }
     let mut messages = Vec::new();
-    if !missing.is_empty() {
-        messages
-            .push(format!("the spec `{spec}` has rules for events that are not in this run: {}", list_names(&missing)));
+    if !missing_records.is_empty() {
+        messages.push(format!(
+            "the spec `{spec}` has rules for events that are not in this run: {}",
+            list_names(&missing_records)
+        ));
     }
     if !differing.is_empty() {
         let differing = list_names(&differing);

@@ -29,7 +29,7 @@ pub(crate) struct EndEvent {
 #[derive(Debug, Default)]
 pub(crate) struct EndEvents {
     /// In order of time.
-    pub(crate) all: Vec<EndEvent>,
+    pub(crate) events: Vec<EndEvent>,
     /// At least one thread has a recorded end.
     pub(crate) has_threads: bool,
 }
@@ -37,7 +37,7 @@ pub(crate) struct EndEvents {
 /// The end of a thread, collected from its streams.
 struct ThreadEnd {
     /// The later of its recorded end and its last record.
-    ending: EndEvent,
+    end: EndEvent,
     is_recorded: bool,
 }
 
@@ -46,7 +46,7 @@ impl EndEvents {
     /// `thread.end` or `process.end`, also the ends of the threads without one: these end with
     /// their process. O(n log n) in the number of streams.
     pub(crate) fn of(plan: &ConversionPlan<'_>) -> Self {
-        let mut all: Vec<EndEvent> = Vec::new();
+        let mut events: Vec<EndEvent> = Vec::new();
         let mut threads: FxHashMap<(u32, u32), ThreadEnd> = FxHashMap::default();
         let has_threads = (0..plan.streams.len()).any(|stream| plan.source(stream).1.end.is_some());
         let has_rules = plan.has_end_rules();
@@ -68,31 +68,31 @@ impl EndEvents {
                 EndEvent { time, is_process: false, process: number, thread: facts.thread, stream: stream_number, raw }
             };
             let of_process = EndEvent { is_process: true, thread: 0, ..ending(last_known_ticks) };
-            match all.last_mut().filter(|known| known.process == number) {
+            match events.last_mut().filter(|known| known.process == number) {
                 Some(known) => known.extend(&of_process),
-                None => all.push(of_process),
+                None => events.push(of_process),
             }
             if has_threads || has_rules {
                 let of_thread = ending(source.end.map(|end| end.0));
                 let is_recorded = source.end.is_some();
                 let known = threads.entry((number, facts.thread));
-                let known = known.or_insert(ThreadEnd { ending: of_thread, is_recorded });
-                known.ending.extend(&of_thread);
+                let known = known.or_insert(ThreadEnd { end: of_thread, is_recorded });
+                known.end.extend(&of_thread);
                 known.is_recorded |= is_recorded;
             }
         }
-        let processes: Vec<EndEvent> = if has_rules { all.clone() } else { Vec::new() };
-        all.extend(threads.into_values().filter_map(|thread| {
+        let processes: Vec<EndEvent> = if has_rules { events.clone() } else { Vec::new() };
+        events.extend(threads.into_values().filter_map(|thread| {
             if thread.is_recorded {
-                return Some(thread.ending);
+                return Some(thread.end);
             }
             // Streams are in order of their processes.
-            let process = processes.binary_search_by_key(&thread.ending.process, |ending| ending.process).ok()?;
+            let process = processes.binary_search_by_key(&thread.end.process, |ending| ending.process).ok()?;
             let EndEvent { time, raw, .. } = processes[process];
-            Some(EndEvent { time, raw, ..thread.ending })
+            Some(EndEvent { time, raw, ..thread.end })
         }));
-        all.sort_unstable();
-        Self { all, has_threads }
+        events.sort_unstable();
+        Self { events, has_threads }
     }
 }
 

@@ -50,9 +50,9 @@ pub(crate) fn of_process(process: &ProcessInRun, clock: Option<&ClockMap>) -> Ve
     let records = process.missing_records();
     if records > 0 {
         let is_placed = !process.damage.is_empty() || process.streams.iter().any(has_gaps);
-        let written = process.totals.map_or(0, |totals| totals.written);
+        let written_records = process.totals.map_or(0, |totals| totals.written_records);
         let place = (!is_placed).then(|| missing_end(process, timestamp));
-        losses.push(Loss::MissingRecords { file: file(), records, written, place });
+        losses.push(Loss::MissingRecords { file: file(), records, written_records, place });
     }
     losses
 }
@@ -176,14 +176,14 @@ fn missing_end(process: &ProcessInRun, timestamp: impl Fn(u64) -> GlobalNanos) -
     // A stream without blocks may have begun at any time.
     let after = last_blocks.map(|block| block.header.last_ticks).min().filter(|_| all_known).map(timestamp);
     let some_are_empty = process.streams.iter().any(|stream| stream.blocks.is_empty());
-    MissingEnd { stream, after: after.filter(|_| !some_are_empty) }
+    MissingEnd { stream, min_timestamp: after.filter(|_| !some_are_empty) }
 }
 
 /// Descriptions that are missing although their subjects are in the file.
 fn missing_descriptions(process: &ProcessInRun) -> Vec<String> {
     let mut subjects = Vec::new();
     // An empty file belongs to a process that ended before it wrote anything.
-    let has_more = process.ended || process.missing_blocks > 0 || !process.streams.is_empty();
+    let has_more = process.has_ended || process.missing_blocks > 0 || !process.streams.is_empty();
     if !process.described && has_more {
         subjects.push("its process and the clock of that process".to_owned());
     }
@@ -206,17 +206,21 @@ fn missing_descriptions(process: &ProcessInRun) -> Vec<String> {
 /// Adds the records that a reader could not decode, as one loss per file.
 pub(crate) fn add_undecodable(losses: &mut Vec<Loss>, reader: &RunStreamReader<'_>) {
     let process = reader.process();
-    let (damage, more) = (reader.damage(), reader.damaged_records());
+    let (damage, damaged_records) = (reader.damage(), reader.damaged_records());
     let Some(first) = damage.first() else { return };
     for loss in losses.iter_mut() {
         if let Loss::Undecodable { file, records, .. } = loss
             && *file == process.path
         {
-            *records = records.saturating_add(more);
+            *records = records.saturating_add(damaged_records);
             return;
         }
     }
-    losses.push(Loss::Undecodable { file: process.path.clone(), records: more, why: first.why.to_string() });
+    losses.push(Loss::Undecodable {
+        file: process.path.clone(),
+        records: damaged_records,
+        reason: first.reason.to_string(),
+    });
 }
 
 /// Writes the text of such a loss.
@@ -245,15 +249,19 @@ pub(crate) fn write_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result
             }?;
             if *places > 1 { write!(f, ", in {places} places") } else { Ok(()) }
         }
-        Loss::MissingRecords { file, records, written, place } => {
+        Loss::MissingRecords { file, records, written_records, place } => {
             let are = if *records == 1 { "is" } else { "are" };
-            write!(f, "{}: {records} of the {written} records that the process wrote {are} missing", file.display())?;
-            let Some(MissingEnd { stream, after }) = place else { return Ok(()) };
+            write!(
+                f,
+                "{}: {records} of the {written_records} records that the process wrote {are} missing",
+                file.display()
+            )?;
+            let Some(MissingEnd { stream, min_timestamp }) = place else { return Ok(()) };
             match stream {
                 Some(stream) => write!(f, ": the last ones of stream {stream}")?,
                 None => f.write_str(": the last ones of some of its streams")?,
             }
-            after.map_or(Ok(()), |after| write!(f, ", after {}", seconds(after)))
+            min_timestamp.map_or(Ok(()), |after| write!(f, ", after {}", seconds(after)))
         }
         Loss::MissingTables { file, blocks } => {
             let (s, are) = if *blocks == 1 { ("", "is") } else { ("s", "are") };
@@ -264,9 +272,9 @@ pub(crate) fn write_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result
             )
         }
         Loss::NotDescribed { file, subject } => write!(f, "{}: the file does not describe {subject}", file.display()),
-        Loss::Undecodable { file, records, why } => {
+        Loss::Undecodable { file, records, reason } => {
             let s = if *records == 1 { "" } else { "s" };
-            write!(f, "{}: {records} record{s} cannot be decoded: {why}", file.display())
+            write!(f, "{}: {records} record{s} cannot be decoded: {reason}", file.display())
         }
         _ => Ok(()),
     }

@@ -54,10 +54,10 @@ impl OpenRun {
 
     /// Removes the processes of all other launches.
     pub(crate) fn select_launches(&mut self, selection: LaunchSelection) -> Result<(), RunOpenError> {
-        let now = wall_clock::now();
+        let now = wall_clock::current_time();
         let members = launches_of(&self.processes, |process| now.filter(|_| process.is_running()));
         let count = members.len();
-        let selected = match selection {
+        let selected_launch = match selection {
             LaunchSelection::All => None,
             LaunchSelection::Latest => Some(count),
             LaunchSelection::Number(number) if number.get() <= count => Some(number.get()),
@@ -69,10 +69,10 @@ impl OpenRun {
             number: number + 1,
             time: members.time,
             processes: members.processes.len(),
-            is_read: selected.is_none_or(|selected| selected == number + 1),
+            is_read: selected_launch.is_none_or(|selected| selected == number + 1),
         };
         self.launches = members.iter().enumerate().map(launch).collect();
-        if let Some(selected) = selected.filter(|_| count > 1) {
+        if let Some(selected) = selected_launch.filter(|_| count > 1) {
             let processes = &members[selected - 1].processes;
             let mut position = 0;
             self.processes.retain(|_| {

@@ -10,8 +10,11 @@ impl OpenRun {
     /// All losses of the run, by file. Empty if nothing is missing or damaged.
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
-        let mut losses: Vec<Loss> = self.unreadable.iter().map(|why| Loss::Unreadable { why: why.clone() }).collect();
-        losses.extend(self.copies.iter().map(|file| Loss::Copy { file: file.copy.clone(), of: file.used.clone() }));
+        let mut losses: Vec<Loss> =
+            self.unreadable.iter().map(|diagnostic| Loss::Unreadable { reason: diagnostic.clone() }).collect();
+        losses.extend(
+            self.copies.iter().map(|file| Loss::Copy { file: file.copy.clone(), used_file: file.used_file.clone() }),
+        );
         losses.extend(self.missing_ranks());
         let clocks = gaps::clocks(self);
         for (number, process) in self.processes.iter().enumerate() {
@@ -26,7 +29,7 @@ impl OpenRun {
                     offset: first.offset,
                     bytes: process.damaged_bytes(),
                     pieces: process.damage.len(),
-                    why: first.why.to_string(),
+                    reason: first.reason.to_string(),
                 });
             }
             losses.extend(gaps::of_process(process, clocks.as_ref().map(|clocks| clocks.map(number))));
@@ -39,7 +42,7 @@ impl OpenRun {
             if process.live_alone {
                 losses.push(Loss::LiveAlone { file: file() });
             }
-            if !process.ended {
+            if !process.has_ended {
                 let live_records = process.live.as_ref().map_or(0, |live| live.records);
                 losses.push(match process.end {
                     Some(_) => Loss::FileFull { file: file(), live_records },
@@ -58,23 +61,23 @@ impl OpenRun {
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unreadable { why } => f.write_str(&why.text),
-            Self::Copy { file, of } => {
-                write!(f, "{}: contains the same process as {}; not used", file.display(), of.display())
+            Self::Unreadable { reason } => f.write_str(&reason.text),
+            Self::Copy { file, used_file } => {
+                write!(f, "{}: contains the same process as {}; not used", file.display(), used_file.display())
             }
-            Self::MissingRanks { first, missing: 1, ranks } => {
+            Self::MissingRanks { first, missing_count: 1, ranks } => {
                 write!(
                     f,
                     "rank {first} of {ranks} has no file; the process was killed, or its file is on another machine"
                 )
             }
-            Self::MissingRanks { first, missing, ranks } => {
+            Self::MissingRanks { first, missing_count, ranks } => {
                 write!(
                     f,
-                    "{missing} of {ranks} ranks have no file, the first of them is rank {first}; their files may be on other machines"
+                    "{missing_count} of {ranks} ranks have no file, the first of them is rank {first}; their files may be on other machines"
                 )
             }
-            Self::Damage { file, offset, bytes, pieces, why } => {
+            Self::Damage { file, offset, bytes, pieces, reason: why } => {
                 write!(f, "{}: {bytes} damaged bytes from byte {offset}: {why}", file.display())?;
                 if *pieces > 1 { write!(f, " ({pieces} places)") } else { Ok(()) }
             }
@@ -123,8 +126,8 @@ fn write_live_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             "{}: records that were in the private buffers of the process when it was killed (or are, if it still runs) are missing, and their number is unknown",
             file.display()
         ),
-        Loss::Live { file, faults, bytes, records, why } => {
-            write!(f, "{}: {why}", file.display())?;
+        Loss::Live { file, faults, bytes, records, reason } => {
+            write!(f, "{}: {reason}", file.display())?;
             if *faults > 1 {
                 write!(f, " (and {} more of this kind)", faults - 1)?;
             }
@@ -146,9 +149,9 @@ fn write_live_loss(loss: &Loss, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 /// The losses of a live file.
 fn live_loss(process: &ProcessInRun) -> Option<Loss> {
     let missing = || {
-        let file = process.live_path.clone().filter(|_| !process.ended)?;
-        let why = LiveError::Missing.to_string();
-        Some(Loss::Live { file, faults: 1, bytes: 0, records: 0, why })
+        let file = process.live_path.clone().filter(|_| !process.has_ended)?;
+        let reason = LiveError::Missing.to_string();
+        Some(Loss::Live { file, faults: 1, bytes: 0, records: 0, reason })
     };
     let Some(live) = &process.live else { return missing() };
     let first = live.faults.first()?;
@@ -157,6 +160,6 @@ fn live_loss(process: &ProcessInRun) -> Option<Loss> {
         faults: live.faults.len(),
         bytes: live.faults.iter().map(|fault| fault.bytes).sum(),
         records: live.unreadable_records,
-        why: first.why.to_string(),
+        reason: first.reason.to_string(),
     })
 }

@@ -40,7 +40,7 @@ pub fn early_start_of(run: &OpenRun, method: CorrectionMethod) -> Option<i64> {
 }
 
 /// The current time in nanoseconds since 1970. `None` if the system clock is outside 1970 to 2262.
-pub(crate) fn now() -> Option<i64> {
+pub(crate) fn current_time() -> Option<i64> {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
     i64::try_from(since.as_nanos()).ok()
 }

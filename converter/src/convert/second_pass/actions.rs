@@ -15,19 +15,19 @@ use tumit_paje::{PajeEvent, TypeId, ValueId, VariableOp};
 
 impl Emitter<'_> {
     /// Runs the actions of a record that are due at `now`. These are the actions without a
-    /// timestamp of their own, or the action `only`.
+    /// timestamp of their own, or the action `single_action`.
     pub(crate) fn record(
         &mut self,
         scope: &RecordScope<'_>,
-        only: Option<u16>,
+        single_action: Option<u16>,
         now: i64,
         position: RecordPlace,
     ) -> io::Result<()> {
         if now > self.ends.next {
             self.end_before(now)?;
         }
-        self.now = GlobalNanos(now);
-        self.actions(scope, only, position)
+        self.time = GlobalNanos(now);
+        self.actions(scope, single_action, position)
     }
 
     /// Runs the actions without a timestamp expression, or the given action, at the current time.
@@ -36,18 +36,18 @@ impl Emitter<'_> {
     pub(super) fn actions(
         &mut self,
         scope: &RecordScope<'_>,
-        only: Option<u16>,
+        single_action: Option<u16>,
         position: RecordPlace,
     ) -> io::Result<()> {
         let RecordPlace { stream, ordinal } = position;
         let program = scope.program;
         for (number, action) in program.actions.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
-            if only.map_or(action.timestamp.is_some(), |only| only != number) {
+            if single_action.map_or(action.timestamp.is_some(), |only| only != number) {
                 continue;
             }
             self.scratch.clear();
-            if action.when.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, self.symbols)) {
+            if action.condition.as_ref().is_some_and(|when| !scope.is_true(when, &mut self.scratch, self.symbols)) {
                 continue;
             }
             self.action(scope, action, ActionPosition { stream, ordinal, action: number })?;
@@ -64,7 +64,7 @@ impl Emitter<'_> {
         {
             return true;
         }
-        if let Some(on) = action.op.target().filter(|on| on.existing)
+        if let Some(on) = action.op.target().filter(|on| on.must_exist)
             && self.existing_container(scope, on).is_none()
         {
             self.counts.without_container += 1;
@@ -86,29 +86,29 @@ impl Emitter<'_> {
             return Ok(());
         }
         match &action.op {
-            ActionOp::Create { on } => {
+            ActionOp::Create { target: on } => {
                 let (_, related) = self.fields(scope, action)?;
                 self.locate_related(scope, on, &related).map(|_| ())
             }
-            ActionOp::Destroy { on } => {
+            ActionOp::Destroy { target: on } => {
                 if let Some(instance) = self.existing_container(scope, on) {
                     self.destroy(instance)?;
                 }
                 Ok(())
             }
-            ActionOp::SetState { slot, ty, value, on } => {
+            ActionOp::SetState { slot, ty, value, target: on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.set(self.instances.stack(instance, *slot), value, position.stream)?;
                 self.entity(scope, action, EntityHead::Set, InstanceValue { instance, ty: *ty, value })
             }
-            ActionOp::PushState { slot, ty, value, on } => {
+            ActionOp::PushState { slot, ty, value, target: on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.push(self.instances.stack(instance, *slot), value, position.stream);
                 self.entity(scope, action, EntityHead::Push, InstanceValue { instance, ty: *ty, value })
             }
-            ActionOp::PopState { slot, ty, value, on } => {
+            ActionOp::PopState { slot, ty, value, target: on } => {
                 let Some(instance) = self.existing_container(scope, on) else {
                     self.pop_nowhere(position.stream);
                     return Ok(());
@@ -119,16 +119,16 @@ impl Emitter<'_> {
                 };
                 self.pop_to(self.instances.stack(instance, *slot), target, position.stream)
             }
-            ActionOp::ResetState { slot, on, .. } => {
+            ActionOp::ResetState { slot, target: on, .. } => {
                 let Some(instance) = self.existing_container(scope, on) else { return Ok(()) };
                 self.reset(self.instances.stack(instance, *slot), position.stream)
             }
-            ActionOp::Variable { op, ty, value, on } => {
+            ActionOp::Variable { op, ty, value, target: on } => {
                 let instance = self.locate(scope, on)?;
                 let number = scope.with_corrected_time().eval(value, &mut self.scratch, self.symbols).number();
                 self.variable(instance, *ty, *op, number, scope.program, value)
             }
-            ActionOp::Mark { ty, value, on } => {
+            ActionOp::Mark { ty, value, target: on } => {
                 let instance = self.locate(scope, on)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.entity(scope, action, EntityHead::Mark, InstanceValue { instance, ty: *ty, value })
@@ -165,7 +165,7 @@ impl Emitter<'_> {
             return Ok(());
         };
         let container = self.instances.get(instance).id;
-        self.emit(&PajeEvent::Variable { time: self.now, container, ty, op, value })
+        self.emit(&PajeEvent::Variable { time: self.time, container, ty, op, value })
     }
 
     /// The value of a state or event. `None` if it cannot be computed.

@@ -26,7 +26,7 @@ struct AmbiguousReference {
     /// The key values of the first action.
     example: String,
     /// The keys that would distinguish the processes of the first action.
-    missing: Option<&'static [Builtin]>,
+    missing_keys: Option<&'static [Builtin]>,
 }
 
 impl AmbiguousReferences {
@@ -39,13 +39,13 @@ impl AmbiguousReferences {
         symbols: &Symbols,
     ) {
         // The actions of one rule for several events share the place.
-        match self.0.iter_mut().find(|one| one.reference == *reference) {
+        match self.0.iter_mut().find(|entry| entry.reference == *reference) {
             Some(one) => one.count += 1,
             None => self.0.push(AmbiguousReference {
                 reference: Arc::clone(reference),
                 count: 1,
                 example: example(values, symbols),
-                missing: referent.missing_keys(values),
+                missing_keys: referent.missing_keys(values),
             }),
         }
     }
@@ -72,11 +72,12 @@ impl AmbiguousReference {
 
     fn advice(&self) -> String {
         let container = &self.reference.container;
-        let Some(missing) = self.missing else {
+        let Some(missing_keys) = self.missing_keys else {
             return "no key distinguishes these processes; convert each launch or program separately".to_owned();
         };
-        let names = missing.iter().map(|builtin| format!("`{}`", key_name(*builtin))).collect::<Vec<_>>().join(" and ");
-        let keys = if missing.len() == 1 { "key" } else { "keys" };
+        let names =
+            missing_keys.iter().map(|builtin| format!("`{}`", key_name(*builtin))).collect::<Vec<_>>().join(" and ");
+        let keys = if missing_keys.len() == 1 { "key" } else { "keys" };
         format!("add the {keys} {names} to container `{container}`, and write the value in the rule")
     }
 }

@@ -50,20 +50,20 @@ impl<'p> Emitter<'p> {
         if timestamp > self.ends.next {
             self.end_before(timestamp)?;
         }
-        self.now = GlobalNanos(timestamp);
+        self.time = GlobalNanos(timestamp);
         Ok(())
     }
 
     /// Performs an operation that is not wide.
     #[inline(always)]
     pub(crate) fn perform_short(&mut self, op: PendingOp) -> io::Result<()> {
-        self.advance_to(op.corrected)?;
+        self.advance_to(op.corrected_time)?;
         let Some(&head) = self.templates.heads.get(op.template as usize) else { return Ok(()) };
         if !head.effect.is_of_stack() {
             return self.perform_without_stack(op, &head);
         }
         let value = match head.value {
-            ValueSource::Declared => head.declared,
+            ValueSource::Declared => head.declared_value,
             _ => self.op_value(&head, op)?,
         };
         let stack = StackId(head.stack);
@@ -113,7 +113,7 @@ impl<'p> Emitter<'p> {
     #[inline]
     fn op_value(&mut self, head: &TemplateHead, op: PendingOp) -> io::Result<ValueId> {
         match head.value {
-            ValueSource::Declared => Ok(head.declared),
+            ValueSource::Declared => Ok(head.declared_value),
             ValueSource::Number => Ok(value_id(op.bits)),
             ValueSource::Text => match self.known_values.of_text(head.ty, value_id(op.bits).0) {
                 Some(value) => Ok(value),
@@ -158,12 +158,12 @@ impl<'p> Emitter<'p> {
     fn bare_state(&mut self, kind: PlainKind, stack: StackId, value: ValueId) -> io::Result<()> {
         let StateStack { container, ty, .. } = self.instances.stacks[stack];
         self.counts.paje_events += 1;
-        self.sink.plain_event(PlainEvent { kind, time: self.now, container, ty, value })
+        self.sink.plain_event(PlainEvent { kind, time: self.time, container, ty, value })
     }
 
     /// Sends a point event without fields and source position.
     fn bare_event(&mut self, instance: usize, ty: TypeId, value: ValueId) -> io::Result<()> {
-        let (kind, time, container) = (PlainKind::NewEvent, self.now, self.instances.get(instance).id);
+        let (kind, time, container) = (PlainKind::NewEvent, self.time, self.instances.get(instance).id);
         self.counts.paje_events += 1;
         self.sink.plain_event(PlainEvent { kind, time, container, ty, value })
     }
@@ -173,12 +173,12 @@ impl<'p> Emitter<'p> {
     fn find(&mut self, op: PendingOp) -> io::Result<Option<usize>> {
         let number = op.template as usize;
         let TemplateBody { program, action, ref mut template, .. } = self.templates.bodies[number];
-        let Some(on) = action.op.container() else { return Ok(None) };
+        let Some(target) = action.op.container() else { return Ok(None) };
         let body = std::mem::take(&mut template.body);
         let plan = self.plan;
         let scope = plan.scope(op.stream as usize, program, 0, RecordOrigin::default(), &body);
         self.scratch.clear();
-        let instance = self.find_in(&scope, on, &action.op)?;
+        let instance = self.find_in(&scope, target, &action.op)?;
         self.templates.bodies[number].template.body = body;
         if let Some(instance) = instance {
             let head = &mut self.templates.heads[number];
@@ -190,18 +190,18 @@ impl<'p> Emitter<'p> {
 
     /// The container of the start of a link that never ends, if it exists.
     #[cold]
-    fn existing(&mut self, head: &TemplateHead, op: PendingOp) -> Option<usize> {
+    fn existing_container_of(&mut self, head: &TemplateHead, op: PendingOp) -> Option<usize> {
         if self.instances.is_living(head.stack as usize, head.container) {
             return Some(head.stack as usize);
         }
         let number = op.template as usize;
         let TemplateBody { program, action, ref mut template, .. } = self.templates.bodies[number];
-        let ActionOp::Link { link, on, .. } = &action.op else { return None };
+        let ActionOp::Link { link, target, .. } = &action.op else { return None };
         let body = std::mem::take(&mut template.body);
         let plan = self.plan;
         let scope = plan.scope(op.stream as usize, program, 0, RecordOrigin::default(), &body);
         self.scratch.clear();
-        let instance = self.existing_container(&scope, on);
+        let instance = self.existing_container(&scope, target);
         self.templates.bodies[number].template.body = body;
         if instance.is_none() {
             self.skip(*link);
@@ -209,14 +209,19 @@ impl<'p> Emitter<'p> {
         instance
     }
 
-    fn find_in(&mut self, scope: &RecordScope<'_>, on: &ContainerTarget, op: &ActionOp) -> io::Result<Option<usize>> {
-        if self.is_ambiguous(scope, on) {
+    fn find_in(
+        &mut self,
+        scope: &RecordScope<'_>,
+        target: &ContainerTarget,
+        op: &ActionOp,
+    ) -> io::Result<Option<usize>> {
+        if self.is_ambiguous(scope, target) {
             return Ok(None);
         }
-        let existing = self.existing_container(scope, on);
+        let existing = self.existing_container(scope, target);
         match op {
             _ if existing.is_some() => Ok(existing),
-            _ if on.existing && op.target().is_some() => {
+            _ if target.must_exist && op.target().is_some() => {
                 self.counts.without_container += 1;
                 Ok(None)
             }
@@ -225,33 +230,37 @@ impl<'p> Emitter<'p> {
                 Ok(None)
             }
             ActionOp::Destroy { .. } | ActionOp::ResetState { .. } => Ok(None),
-            _ => self.locate(scope, on).map(Some),
+            _ => self.locate(scope, target).map(Some),
         }
     }
 
     /// Performs a link endpoint, or a state or point event with fields or a source position.
     pub(crate) fn perform_wide(&mut self, op: PendingOp, mut words: &[u64]) -> io::Result<()> {
-        self.advance_to(op.corrected)?;
+        self.advance_to(op.corrected_time)?;
         let Some(head) = &self.templates.heads.get(op.template as usize).copied() else { return Ok(()) };
         let TemplateBody { action, program, columnar, .. } = self.templates.bodies[op.template as usize];
-        let Some(wide) = &columnar.wide else { return Ok(()) };
+        let Some(wide_words) = &columnar.wide_words else { return Ok(()) };
         let mut next = || {
             let word = words.split_off_first().copied();
             word.unwrap_or_default()
         };
         // An endpoint that is not sent creates no container.
         let Some(other) = self.other_endpoint(op, action, columnar)? else { return Ok(()) };
-        let site = if wide.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
-        let value = self.op_value(head, PendingOp { bits: if wide.value { next() } else { 0 }, ..op })?;
+        let site = if wide_words.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
+        let value = self.op_value(head, PendingOp { bits: if wide_words.value { next() } else { 0 }, ..op })?;
         let containers = self.counts.containers;
-        let found = if other == EndpointState::Missing { self.existing(head, op) } else { self.instance_of(head, op)? };
+        let found = if other == EndpointState::Missing {
+            self.existing_container_of(head, op)
+        } else {
+            self.instance_of(head, op)?
+        };
         let Some(instance) = found else { return Ok(()) };
         let stream = op.stream;
         let plan = self.plan;
         let scope = plan.scope(stream as usize, program, 0, RecordOrigin { site, ordinal: op.bits }, &[]);
-        let (keys, words) = words.split_at(wide.keys.len().min(words.len()));
+        let (keys, words) = words.split_at(wide_words.keys.len().min(words.len()));
         self.scratch.clear();
-        let fields = self.with_fields(action, &scope, wide.fields.iter().zip(words));
+        let fields = self.with_fields(action, &scope, wide_words.fields.iter().zip(words));
         let extras = EntityExtras { fields: &fields, related: &[] };
         match &action.op {
             ActionOp::SetState { slot, ty, .. } => {
@@ -265,9 +274,9 @@ impl<'p> Emitter<'p> {
             ActionOp::Mark { ty, .. } => {
                 self.emit_action(EntityHead::Mark, InstanceValue { instance, ty: *ty, value }, extras, scope.source())
             }
-            ActionOp::Link { end, link, value, on, .. } => {
+            ActionOp::Link { end, link, value, target, .. } => {
                 let is_first = self.counts.containers > containers;
-                let position = EndpointPosition { instance, container: on.container(), is_first };
+                let position = EndpointPosition { instance, container: target.container(), is_first };
                 let key = self.templates.bodies[op.template as usize].template.key.with_words(keys);
                 let value = match value {
                     Some(LinkValue::Declared(number)) => Some(LinkValueRef::Declared(*number)),

@@ -23,7 +23,7 @@ pub(crate) struct ContainerCache {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CachedInstance {
     /// The number of containers that had ended at that time.
-    pub(crate) ended: u64,
+    pub(crate) ended_count: u64,
     pub(crate) instance: usize,
 }
 
@@ -53,18 +53,18 @@ impl ContainerCache {
         scratch: &mut String,
         symbols: &mut Symbols,
     ) -> Option<usize> {
-        let cached = self.slots.get(scope.stream.number)?.get(target.number)?;
-        let CachedInstance { ended, instance } = cached.last?;
+        let entry = self.slots.get(scope.stream.number)?.get(target.number)?;
+        let CachedInstance { ended_count: ended, instance } = entry.last?;
         let is_same =
-            |(code, part): (&ExprCode, &KeyPart)| cached.is_constant || scope.key(code, scratch, symbols) == *part;
-        (ended == ended_count && target.keys.iter().zip(&cached.keys).all(is_same)).then_some(instance)
+            |(code, part): (&ExprCode, &KeyPart)| entry.is_constant || scope.key(code, scratch, symbols) == *part;
+        (ended == ended_count && target.keys.iter().zip(&entry.keys).all(is_same)).then_some(instance)
     }
 
     pub(crate) fn note(
         &mut self,
         scope: &RecordScope<'_>,
         target: &ContainerTarget,
-        found: CachedInstance,
+        cached_instance: CachedInstance,
         scratch: &mut String,
         symbols: &mut Symbols,
     ) {
@@ -83,12 +83,12 @@ impl ContainerCache {
             self.slots[stream].reserve_exact(count - room);
             self.slots[stream].resize_with(count, CacheSlot::default);
         }
-        let cached = &mut self.slots[stream][target.number];
-        for (code, key) in target.keys.iter().zip(&mut cached.keys) {
+        let slot = &mut self.slots[stream][target.number];
+        for (code, key) in target.keys.iter().zip(&mut slot.keys) {
             *key = scope.key(code, scratch, symbols);
         }
-        cached.last = Some(found);
-        cached.is_constant = target.keys.iter().all(is_constant);
+        slot.last = Some(cached_instance);
+        slot.is_constant = target.keys.iter().all(is_constant);
     }
 }
 

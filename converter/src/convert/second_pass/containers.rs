@@ -83,8 +83,8 @@ impl Emitter<'_> {
         }
         let node = self.survey.paths.node(target, scope, &mut self.scratch, self.symbols);
         let instance = self.living_instance(node)?;
-        let found = CachedInstance { ended: self.instances.ended_count(), instance };
-        self.container_cache.note(scope, target, found, &mut self.scratch, self.symbols);
+        let cached_instance = CachedInstance { ended_count: self.instances.ended_count(), instance };
+        self.container_cache.note(scope, target, cached_instance, &mut self.scratch, self.symbols);
         Some(instance)
     }
 
@@ -119,18 +119,18 @@ impl Emitter<'_> {
     /// links, it ends later.
     pub(crate) fn destroy(&mut self, number: usize) -> io::Result<()> {
         let instance = self.instances.get_mut(number);
-        if !instance.alive {
+        if !instance.is_alive {
             return Ok(());
         }
         if instance.open_links > 0 {
-            instance.doomed = true;
+            instance.ends_with_links = true;
             return Ok(());
         }
         let children: Vec<usize> = instance.children.values().copied().collect();
         let mut waits = false;
         for child in children.into_iter().rev() {
             self.destroy(child)?;
-            waits |= self.instances.get(child).alive;
+            waits |= self.instances.get(child).is_alive;
         }
         if waits {
             // It ends together with the child that still holds a link, or at the end of the run.
@@ -144,12 +144,12 @@ impl Emitter<'_> {
         }
         let container = self.instances.get(number).id;
         self.instances.end(number);
-        self.emit(&PajeEvent::DestroyContainer { time: self.now, container })
+        self.emit(&PajeEvent::DestroyContainer { time: self.time, container })
     }
 
     fn living_instance(&self, node: PathNode) -> Option<usize> {
-        let instance = self.instances.at(node)?;
-        self.instances.get(instance).alive.then_some(instance)
+        let instance = self.instances.instance_at(node)?;
+        self.instances.get(instance).is_alive.then_some(instance)
     }
 
     fn steps(
@@ -181,13 +181,13 @@ impl Emitter<'_> {
         let ContainerName { text: name, label_bytes } = self.name(node, container, keys, scope);
         let number = self.instances.add(node, container, parent, &kind.states);
         self.counts.containers += 1;
-        let time = self.now;
+        let time = self.time;
         let id = self.instances.get(number).id;
         if kind.distinct.is_some() {
             let is_outer = kind.parent.is_none_or(|parent| model.containers[parent].distinct.is_none());
             self.ends.note(owner, kind.is_stream, is_outer, ContainerRef { number, id });
         }
-        let above = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
+        let parent_id = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
         {
             let fields = self.survey.names.get(&node).map_or(&[][..], |fields| fields);
             let fields: SmallVec<[(&str, RuleValue); 8]> =
@@ -200,7 +200,7 @@ impl Emitter<'_> {
                 time,
                 container: id,
                 ty: kind.ty,
-                parent: above,
+                parent: parent_id,
                 name: &name,
                 extra: &extra,
             })?;

@@ -34,10 +34,10 @@ pub(crate) struct Emitter<'p> {
     pub(super) symbols: &'p mut Symbols,
     pub(super) sink: &'p mut dyn PajeSink,
     pub(super) instances: ContainerInstances,
-    pub(super) waiting: EndpointMap<OpenLink, 4>,
+    pub(super) open_links: EndpointMap<OpenLink, 4>,
     pub(super) next_key: u64,
     pub(super) operations: OperationNumbers,
-    pub(super) now: GlobalNanos,
+    pub(super) time: GlobalNanos,
     pub(super) scratch: String,
     pub(super) gaps: StreamGaps,
     pub(super) container_cache: ContainerCache,
@@ -61,7 +61,7 @@ pub(crate) struct Emitter<'p> {
 #[derive(Debug, Default)]
 pub(crate) struct OmissionReport {
     /// Values that could not be computed.
-    pub(crate) failed: Vec<TraceDiagnostic>,
+    pub(crate) failures: Vec<TraceDiagnostic>,
     /// Ambiguous references.
     pub(crate) ambiguous: Vec<TraceDiagnostic>,
 }
@@ -87,10 +87,10 @@ impl<'p> Emitter<'p> {
             symbols,
             sink,
             instances: ContainerInstances::default(),
-            waiting: EndpointMap::default(),
+            open_links: EndpointMap::default(),
             next_key: 0,
             operations: OperationNumbers::default(),
-            now: GlobalNanos(0),
+            time: GlobalNanos(0),
             scratch: String::new(),
             gaps: StreamGaps::default(),
             container_cache: ContainerCache::default(),
@@ -112,7 +112,7 @@ impl<'p> Emitter<'p> {
             }
         }
         for (container, kind) in model.containers.iter().enumerate() {
-            if kind.single {
+            if kind.is_single {
                 emitter.create_keyless(container)?;
             }
         }
@@ -126,13 +126,15 @@ impl<'p> Emitter<'p> {
             return Ok(None);
         }
         self.end_before(end.saturating_add(1))?;
-        self.now = GlobalNanos(end);
+        self.time = GlobalNanos(end);
         for top in self.instances.top_instances().into_iter().rev() {
             self.destroy(top)?;
         }
-        self.sink.finish(self.now)?;
-        let explanations =
-            OmissionReport { failed: self.failures.diagnostics(self.symbols), ambiguous: self.ambiguous.diagnostics() };
+        self.sink.finish(self.time)?;
+        let explanations = OmissionReport {
+            failures: self.failures.diagnostics(self.symbols),
+            ambiguous: self.ambiguous.diagnostics(),
+        };
         Ok(Some((self.counts, explanations)))
     }
 

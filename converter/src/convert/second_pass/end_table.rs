@@ -33,7 +33,7 @@ pub(crate) struct EndTable {
 impl EndTable {
     /// The ends in a run. O(n log n) in the number of its streams.
     pub(crate) fn of(plan: &ConversionPlan<'_>) -> Self {
-        let EndEvents { all: mut events, has_threads } = EndEvents::of(plan);
+        let EndEvents { mut events, has_threads } = EndEvents::of(plan);
         events.reverse();
         let last = events.first().map_or(0, |end| end.time);
         let next = events.last().map_or(i64::MAX, |end| end.time);

@@ -23,7 +23,7 @@ impl Emitter<'_> {
     #[inline(never)]
     pub(crate) fn end_before(&mut self, time: i64) -> io::Result<()> {
         while let Some(end) = self.ends.take_before(time) {
-            self.now = GlobalNanos(end.time);
+            self.time = GlobalNanos(end.time);
             if self.ends.has_rules {
                 self.run_end_rules(&end)?;
             }

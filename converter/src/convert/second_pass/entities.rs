@@ -89,7 +89,7 @@ impl Emitter<'_> {
         extras: EntityExtras<'_>,
         source: Option<SourceLocation>,
     ) -> io::Result<()> {
-        let core = EntityCore { time: self.now, container: self.instances.get(instance).id, ty, value };
+        let core = EntityCore { time: self.time, container: self.instances.get(instance).id, ty, value };
         self.counts.paje_events += 1;
         let source = source_of(source, self.symbols);
         if extras.fields.is_empty() && extras.related.is_empty() {

@@ -39,7 +39,7 @@ pub(crate) struct EndpointPosition {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PairedEndpoint {
     end: LinkSide,
-    started: OpenLink,
+    start: OpenLink,
     ty: TypeId,
     /// The instance that holds the link.
     holder: usize,
@@ -53,19 +53,19 @@ impl Emitter<'_> {
         action: &ProgramAction,
         position: ActionPosition,
     ) -> io::Result<()> {
-        let ActionOp::Link { end, link, value, key, on } = &action.op else { return Ok(()) };
+        let ActionOp::Link { end, link, value, key, target } = &action.op else { return Ok(()) };
         let other = self.survey.partner(position)?;
         if other == EndpointState::Missing {
             return self.open_link_action(scope, action);
         }
-        let position = self.locate_end(scope, on)?;
-        let key = link_key(scope, *link, key, on, self.model, &mut self.scratch, self.symbols);
+        let position = self.locate_end(scope, target)?;
+        let key = link_key(scope, *link, key, target, self.model, &mut self.scratch, self.symbols);
         let value = self.link_value(scope, value.as_ref());
-        let Some(paired) = self.pair_endpoint((*end, *link), position, key, value, other)? else {
+        let Some(pair) = self.pair_endpoint((*end, *link), position, key, value, other)? else {
             return Ok(());
         };
         let (fields, related) = self.fields(scope, action)?;
-        self.link(paired, position.instance, EntityExtras { fields: &fields, related: &related }, scope.source())
+        self.link(pair, position.instance, EntityExtras { fields: &fields, related: &related }, scope.source())
     }
 
     fn link_value(&mut self, scope: &RecordScope<'_>, value: Option<&LinkValue>) -> Option<LinkValueRef> {
@@ -78,8 +78,8 @@ impl Emitter<'_> {
     /// Runs an action that starts or ends a link without its partner. A start is sent if the sink
     /// keeps it, and its container exists: a link that never ends creates no container.
     fn open_link_action(&mut self, scope: &RecordScope<'_>, action: &ProgramAction) -> io::Result<()> {
-        let ActionOp::Link { end, link, value, on, .. } = &action.op else { return Ok(()) };
-        let instance = if self.is_kept_open(*end, *link) { self.existing_container(scope, on) } else { None };
+        let ActionOp::Link { end, link, value, target, .. } = &action.op else { return Ok(()) };
+        let instance = if self.is_kept_open(*end, *link) { self.existing_container(scope, target) } else { None };
         let Some(instance) = instance else {
             self.skip(*link);
             return Ok(());
@@ -111,10 +111,10 @@ impl Emitter<'_> {
         let found = model.links[link].variants.first().zip(holder);
         let Some((variant, holder)) = found else { return Ok(()) };
         let Some(value) = variant_value(&self.values, variant, value) else { return Ok(()) };
-        let (key, time) = (KeyId(self.next_key), self.now);
+        let (key, time) = (KeyId(self.next_key), self.time);
         self.next_key += 1;
-        let started = OpenLink { end: LinkSide::Start, key, value, time, holder, is_first: false };
-        self.link(PairedEndpoint { end: LinkSide::Start, started, ty: variant.ty, holder }, instance, extras, source)?;
+        let start = OpenLink { end: LinkSide::Start, key, value, time, holder, is_first: false };
+        self.link(PairedEndpoint { end: LinkSide::Start, start, ty: variant.ty, holder }, instance, extras, source)?;
         self.counts.paje_events -= 1;
         Ok(())
     }
@@ -155,19 +155,25 @@ impl Emitter<'_> {
         // With one type, the link determines it.
         let key = if model.links[link].variants.len() == 1 { key } else { key.of_type(ty) };
         let mut new = None;
-        let partner = self.waiting.match_or_insert(key.hash(), end == LinkSide::Start, || {
+        let partner = self.open_links.match_or_insert(key.hash(), end == LinkSide::Start, || {
             let value = variant_value(&self.values, variant, value);
-            new =
-                value.map(|value| OpenLink { end, key: KeyId(self.next_key), value, time: self.now, holder, is_first });
+            new = value.map(|value| OpenLink {
+                end,
+                key: KeyId(self.next_key),
+                value,
+                time: self.time,
+                holder,
+                is_first,
+            });
             new
         })?;
-        let started = match partner {
-            EndpointMatch::Other { other: started, .. } => {
+        let start = match partner {
+            EndpointMatch::Other { partner: started, .. } => {
                 self.instances.get_mut(holder).open_links -= 1;
                 // Timestamps do not decrease, so the waiting endpoint is the earlier one.
-                self.counts.reversed_links += u64::from(end == LinkSide::Start && started.time < self.now);
+                self.counts.reversed_links += u64::from(end == LinkSide::Start && started.time < self.time);
                 self.counts.links += 1;
-                self.is_complete(end == LinkSide::Finish && started.time < self.now);
+                self.is_complete(end == LinkSide::Finish && started.time < self.time);
                 started
             }
             EndpointMatch::Nothing | EndpointMatch::Alike | EndpointMatch::Refused => {
@@ -178,19 +184,19 @@ impl Emitter<'_> {
                 started
             }
         };
-        Ok(Some(PairedEndpoint { end, started, ty, holder }))
+        Ok(Some(PairedEndpoint { end, start, ty, holder }))
     }
 
     /// Sends a link endpoint that is in `instance`, with its fields and source position.
     pub(super) fn link(
         &mut self,
-        PairedEndpoint { end, started: OpenLink { key, value, .. }, ty, holder }: PairedEndpoint,
+        PairedEndpoint { end, start: OpenLink { key, value, .. }, ty, holder }: PairedEndpoint,
         instance: usize,
         extras: EntityExtras<'_>,
         source: Option<SourceLocation>,
     ) -> io::Result<()> {
         self.go_on()?;
-        let (time, container, endpoint) = (self.now, self.instances.get(holder).id, self.instances.get(instance).id);
+        let (time, container, endpoint) = (self.time, self.instances.get(holder).id, self.instances.get(instance).id);
         self.counts.paje_events += 1;
         {
             let mut extra = SinkExtras::new();
@@ -206,7 +212,7 @@ impl Emitter<'_> {
             })?;
         }
         let holder_instance = self.instances.get(holder);
-        if holder_instance.doomed && holder_instance.open_links == 0 { self.destroy(holder) } else { Ok(()) }
+        if holder_instance.ends_with_links && holder_instance.open_links == 0 { self.destroy(holder) } else { Ok(()) }
     }
 }
 

@@ -114,20 +114,20 @@ impl<'p> Emitter<'p> {
             }
             return Ok(true);
         };
-        let Self { waiting, counts, instances, .. } = self;
-        waiting.for_each(|started| {
-            match started.end {
+        let Self { open_links, counts, instances, .. } = self;
+        open_links.for_each(|start| {
+            match start.end {
                 LinkSide::Start => counts.unmatched_starts += 1,
                 LinkSide::Finish => counts.unmatched_ends += 1,
             }
             // The endpoint was sent, and is no part of the Pajé text of the run.
             counts.paje_events -= 1;
-            let holder = instances.get_mut(started.holder);
-            single_pass.is_void |= started.is_first || holder.doomed;
+            let holder = instances.get_mut(start.holder);
+            single_pass.is_void |= start.is_first || holder.ends_with_links;
             holder.open_links = holder.open_links.saturating_sub(1);
             Ok(())
         })?;
-        waiting.clear();
+        open_links.clear();
         if !single_pass.is_void {
             self.sink.settle_unpaired_endpoints()?;
         }

@@ -88,7 +88,7 @@ impl Emitter<'_> {
         stack.is_unknown &= !stack.values.is_empty();
         let StateStack { container, ty, .. } = *stack;
         self.counts.paje_events += 1;
-        let (kind, time, value) = (PlainKind::PopState, self.now, ValueId(0));
+        let (kind, time, value) = (PlainKind::PopState, self.time, ValueId(0));
         self.sink.plain_event(PlainEvent { kind, time, container, ty, value })
     }
 

@@ -25,7 +25,7 @@ pub(super) struct TemplateHead {
     pub(super) container: ContainerId,
     /// The Pajé type of the action.
     pub(super) ty: TypeId,
-    pub(super) declared: ValueId,
+    pub(super) declared_value: ValueId,
 }
 
 /// The data that few operations need.
@@ -83,7 +83,7 @@ impl TemplateHead {
         stack: NOWHERE,
         container: ContainerId::ROOT,
         ty: TypeId::ROOT,
-        declared: ValueId(0),
+        declared_value: ValueId(0),
     };
 
     pub(super) fn new(op: &ActionOp, columnar: &ColumnarAction, is_once: bool) -> Self {
@@ -100,7 +100,7 @@ impl TemplateHead {
                 (TemplateOp::Create, TypeId::ROOT, None)
             }
         };
-        let (value, declared) = match (code, &columnar.value) {
+        let (value, declared_value) = match (code, &columnar.value) {
             (Some(ValueCode::Declared(value)), _) => (ValueSource::Declared, *value),
             (_, ColumnarValue::Named(_, OperandSource::Cell(cell))) if is_once && cell.is_name() => {
                 (ValueSource::Text, ValueId(0))
@@ -108,7 +108,7 @@ impl TemplateHead {
             (_, ColumnarValue::Named(..)) if is_once => (ValueSource::Name, ValueId(0)),
             _ => (ValueSource::Number, ValueId(0)),
         };
-        Self { effect, value, ty, declared, ..Self::NOTHING }
+        Self { effect, value, ty, declared_value, ..Self::NOTHING }
     }
 }
 

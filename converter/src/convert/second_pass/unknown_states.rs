@@ -24,7 +24,7 @@ impl Emitter<'_> {
         if now > self.ends.next {
             self.end_before(now)?;
         }
-        self.now = GlobalNanos(now);
+        self.time = GlobalNanos(now);
         self.operations.note_gap(stream as usize);
         let concerned = self.gaps.of(stream);
         concerned.gaps = concerned.gaps.saturating_add(1);
@@ -50,7 +50,7 @@ impl Emitter<'_> {
         stack.is_unknown = true;
         let (container, ty) = (stack.container, stack.ty);
         self.counts.unknown_states += 1;
-        let (time, extra, source) = (self.now, &[][..], None);
+        let (time, extra, source) = (self.time, &[][..], None);
         self.emit(&PajeEvent::SetState { time, container, ty, value, extra, source })
     }
 

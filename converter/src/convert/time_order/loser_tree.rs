@@ -74,16 +74,16 @@ impl LoserTree {
     #[inline]
     pub(crate) fn replay(&mut self, timestamp: Option<i64>) {
         let number = (number_of(self.nodes[0]) & !DONE) as usize;
-        let mut best = player(number, timestamp);
+        let mut winner = player(number, timestamp);
         let mut node = (self.nodes.len() + number) / 2;
         while node > 0 {
             // The outcome is unpredictable, so there is no branch.
             let other = self.nodes[node];
-            self.nodes[node] = other.max(best);
-            best = other.min(best);
+            self.nodes[node] = other.max(winner);
+            winner = other.min(winner);
             node /= 2;
         }
-        self.nodes[0] = best;
+        self.nodes[0] = winner;
     }
 }
 

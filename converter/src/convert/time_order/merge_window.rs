@@ -61,14 +61,14 @@ pub(crate) struct MergedStreams {
     /// Streams that have begun and have not ended.
     live: Vec<usize>,
     /// Streams that have not begun; the earliest is last.
-    waiting: Vec<UnreadStream>,
+    unread_streams: Vec<UnreadStream>,
     /// Streams that must read their next timestamps.
     empty: Vec<usize>,
     /// Maximum number of records of one stream in a window.
     quota: usize,
     /// The streams with records in the next window.
     counts: Vec<WindowShare>,
-    spare: Vec<u64>,
+    spare_buffer: Vec<u64>,
 }
 
 /// A stream that has not begun.
@@ -96,7 +96,7 @@ struct StreamHead {
 }
 
 impl StreamHead {
-    fn rest(&self) -> &[i64] {
+    fn remaining_timestamps(&self) -> &[i64] {
         self.timestamps.get(self.index as usize..).unwrap_or_default()
     }
 }
@@ -104,17 +104,17 @@ impl StreamHead {
 impl MergedStreams {
     /// For unread streams with these lower bounds of their timestamps.
     pub(crate) fn new(begins: &[i64]) -> Self {
-        let mut waiting: Vec<UnreadStream> =
+        let mut unread_streams: Vec<UnreadStream> =
             begins.iter().zip(0..).map(|(begin, stream)| UnreadStream { begin: *begin, stream }).collect();
-        waiting.sort_unstable_by(|a, b| b.cmp(a));
+        unread_streams.sort_unstable_by(|a, b| b.cmp(a));
         Self {
             heads: begins.iter().map(|_| StreamHead::default()).collect(),
             live: Vec::new(),
-            waiting,
+            unread_streams,
             empty: Vec::new(),
             quota: (RECORDS / begins.len().max(1)).max(1),
             counts: Vec::new(),
-            spare: Vec::new(),
+            spare_buffer: Vec::new(),
         }
     }
 
@@ -124,17 +124,18 @@ impl MergedStreams {
     /// one time.
     pub(crate) fn fill<E>(&mut self, mut read: impl FnMut(usize, &mut Vec<i64>) -> Result<bool, E>) -> Result<(), E> {
         self.read_on(&mut read)?;
-        while !self.waiting.is_empty() {
-            let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].rest().first());
+        while !self.unread_streams.is_empty() {
+            let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].remaining_timestamps().first());
             let min_timestamp = firsts.min().copied().unwrap_or(i64::MIN);
             // Begins more streams than needed, because each beginning stream ends a window early.
             let room = MIN_LIVE_STREAMS.max(self.live.len() + self.live.len() / 4);
-            if self.live.len() >= MIN_LIVE_STREAMS && self.waiting.last().is_none_or(|next| next.begin > min_timestamp)
+            if self.live.len() >= MIN_LIVE_STREAMS
+                && self.unread_streams.last().is_none_or(|next| next.begin > min_timestamp)
             {
                 break;
             }
             while let Some(UnreadStream { stream, .. }) =
-                self.waiting.pop_if(|next| next.begin <= min_timestamp || self.live.len() < room)
+                self.unread_streams.pop_if(|next| next.begin <= min_timestamp || self.live.len() < room)
             {
                 self.live.push(stream);
                 self.empty.push(stream);
@@ -169,25 +170,25 @@ impl MergedStreams {
     /// The window ends at the earliest timestamp at which a stream runs out of timestamps or
     /// reaches its quota, and at most `span` after the least timestamp.
     fn count(&mut self, min_timestamp: i64, span: i64) -> usize {
-        let Self { heads, live, quota, counts, waiting, .. } = self;
+        let Self { heads, live, quota, counts, unread_streams, .. } = self;
         counts.clear();
         let last = |stream: &usize| {
-            let (rest, is_last) = (heads[*stream].rest(), heads[*stream].is_last);
+            let (rest, is_last) = (heads[*stream].remaining_timestamps(), heads[*stream].is_last);
             let available = rest.len().min(*quota);
             let timestamp = rest.get(available.wrapping_sub(1)).filter(|_| !is_last || available < rest.len());
             timestamp.map(|timestamp| (*timestamp, *stream))
         };
         // If no stream has to be read further, the next beginning stream is the limit.
-        let next = waiting.last().map_or(i64::MAX, |next| next.begin.saturating_sub(1));
+        let next = unread_streams.last().map_or(i64::MAX, |next| next.begin.saturating_sub(1));
         let latest = (min_timestamp.saturating_add(span).min(next), usize::MAX);
         let (limit, limiting) = live.iter().filter_map(last).fold(latest, Ord::min);
         let mut sum = 0;
         for &stream in &*live {
-            let rest = heads[stream].rest();
-            if rest.first().is_none_or(|timestamp| *timestamp > limit) {
+            let timestamps = heads[stream].remaining_timestamps();
+            if timestamps.first().is_none_or(|timestamp| *timestamp > limit) {
                 continue;
             }
-            let available = &rest[..rest.len().min(*quota)];
+            let available = &timestamps[..timestamps.len().min(*quota)];
             let count = match stream.cmp(&limiting) {
                 Ordering::Less => available.partition_point(|timestamp| *timestamp <= limit),
                 Ordering::Equal => available.len(),
@@ -206,7 +207,7 @@ impl MergedStreams {
     pub(crate) fn take_window(&mut self, window: &mut MergeWindow) {
         window.keys.clear();
         window.streams.clear();
-        let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].rest().first());
+        let firsts = self.live.iter().filter_map(|stream| self.heads[*stream].remaining_timestamps().first());
         let Some(&min_timestamp) = firsts.min() else { return };
         let bits = usize::BITS - self.live.len().saturating_sub(1).leading_zeros();
         (window.min_timestamp, window.bits) = (min_timestamp, bits);
@@ -223,12 +224,12 @@ impl MergedStreams {
         } else if count > (RECORDS * 2).max(4 * self.live.len()) {
             self.quota = (self.quota / 2).max(1);
         }
-        let Self { heads, empty, counts, spare, .. } = self;
+        let Self { heads, empty, counts, spare_buffer, .. } = self;
         window.keys.reserve(count);
         let mut largest = min_timestamp;
         for (number, WindowShare { stream, records: count }) in (0u64..).zip(&*counts) {
             let head = &mut heads[*stream];
-            let timestamps = &head.rest()[..*count];
+            let timestamps = &head.remaining_timestamps()[..*count];
             largest = largest.max(timestamps.last().copied().unwrap_or(min_timestamp));
             window.keys.extend(
                 timestamps
@@ -237,36 +238,36 @@ impl MergedStreams {
             );
             window.streams.push(u32::try_from(*stream).unwrap_or(u32::MAX));
             head.index += u32::try_from(*count).unwrap_or(u32::MAX);
-            if head.rest().is_empty() {
+            if head.remaining_timestamps().is_empty() {
                 empty.push(*stream);
             }
         }
         if counts.len() > 1 {
             let used_bits = u64::BITS - largest.wrapping_sub(min_timestamp).leading_zeros();
-            sort_keys(&mut window.keys, spare, bits, used_bits);
+            sort_keys(&mut window.keys, spare_buffer, bits, used_bits);
         }
     }
 }
 
 /// Sorts keys by the `bits` bits of the timestamp that start at bit `from`. Keys with equal
 /// timestamps keep their order.
-fn sort_keys(keys: &mut Vec<u64>, spare: &mut Vec<u64>, from: u32, bits: u32) {
+fn sort_keys(keys: &mut Vec<u64>, buffer: &mut Vec<u64>, from: u32, bits: u32) {
     if keys.len() < MAX_COMPARED_KEYS {
         return keys.sort_unstable();
     }
     // The minimum number of digits, and these as short as possible.
     let passes = bits.div_ceil(DIGIT_BITS).max(1);
     let width = bits.div_ceil(passes);
-    spare.resize(keys.len(), 0);
+    buffer.resize(keys.len(), 0);
     for pass in 0..passes {
-        sort_by_digit(keys, spare, from + pass * width, width);
-        std::mem::swap(keys, spare);
+        sort_by_digit(keys, buffer, from + pass * width, width);
+        std::mem::swap(keys, buffer);
     }
 }
 
 /// Sorts keys by the digit of `width` bits that starts at bit `shift`. Keys with equal digits keep
 /// their order.
-fn sort_by_digit(keys: &[u64], sorted: &mut [u64], shift: u32, width: u32) {
+fn sort_by_digit(keys: &[u64], output: &mut [u64], shift: u32, width: u32) {
     let mask = (1 << width) - 1;
     let digit = |key: u64| (key >> shift) as usize & mask;
     let mut places = [0u32; DIGITS];
@@ -278,7 +279,7 @@ fn sort_by_digit(keys: &[u64], sorted: &mut [u64], shift: u32, width: u32) {
     }
     for key in keys {
         let bucket = &mut places[digit(*key)];
-        sorted[*bucket as usize] = *key;
+        output[*bucket as usize] = *key;
         *bucket += 1;
     }
 }

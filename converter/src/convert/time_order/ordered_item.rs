@@ -27,13 +27,13 @@ impl ItemSelection {
 #[derive(Debug)]
 pub(crate) struct OrderedItem {
     /// The corrected timestamp at which the item is processed.
-    pub(crate) corrected: i64,
-    /// The raw timestamp from which `corrected` is computed.
+    pub(crate) corrected_time: i64,
+    /// The raw timestamp from which `corrected_time` is computed.
     pub(crate) raw: i64,
     /// The raw timestamp of the record.
     pub(crate) record_time: i64,
     /// The action. `None` for all actions without a timestamp of their own.
-    pub(crate) only: Option<u16>,
+    pub(crate) single_action: Option<u16>,
     /// Order among the items of one record.
     pub(crate) rank: u16,
     pub(crate) position: RecordPosition,
@@ -56,9 +56,9 @@ pub(crate) struct TimedRecord {
 
 impl OrderedItem {
     /// The item of all actions of a record without a timestamp of their own.
-    pub(crate) fn of_record(corrected: i64, record: TimedRecord) -> Self {
+    pub(crate) fn of_record(corrected_time: i64, record: TimedRecord) -> Self {
         let TimedRecord { raw, position, block } = record;
-        Self { corrected, raw, record_time: raw, only: None, rank: 0, position, block }
+        Self { corrected_time, raw, record_time: raw, single_action: None, rank: 0, position, block }
     }
 
     fn position(&self) -> ItemPosition {

@@ -26,7 +26,7 @@ pub(crate) struct OrderedStream<'r> {
     pub(crate) stream: usize,
     reader: RunStreamReader<'r>,
     current: Option<OrderedItem>,
-    waiting: Option<WaitingItems>,
+    waiting_items: Option<WaitingItems>,
     last: i64,
     scratch: String,
     symbols: Symbols,
@@ -38,7 +38,7 @@ pub(crate) struct OrderedStream<'r> {
     /// Number of records with a timestamp before that of their predecessor.
     pub(crate) backward_records: u64,
     /// Number of timestamps before the start of the run.
-    pub(crate) early: u64,
+    pub(crate) early_count: u64,
 }
 
 impl<'r> OrderedStream<'r> {
@@ -63,13 +63,13 @@ impl<'r> OrderedStream<'r> {
         floors: Option<Vec<i64>>,
         item_selection: ItemSelection,
     ) -> Self {
-        let waiting = floors.map(WaitingItems::new);
+        let waiting_items = floors.map(WaitingItems::new);
         Self {
             plan,
             stream,
             reader,
             current: None,
-            waiting,
+            waiting_items,
             last: 0,
             scratch: String::new(),
             symbols: Symbols::default(),
@@ -77,7 +77,7 @@ impl<'r> OrderedStream<'r> {
             after_gap: None,
             read: 0,
             backward_records: 0,
-            early: 0,
+            early_count: 0,
         }
     }
 
@@ -87,7 +87,7 @@ impl<'r> OrderedStream<'r> {
         &mut self,
         needs: &[TypeColumns],
     ) -> Result<Option<(BlockColumns, BlockPosition)>, RunReadError> {
-        if self.waiting.is_some() || self.after_gap.is_some() {
+        if self.waiting_items.is_some() || self.after_gap.is_some() {
             return Ok(None);
         }
         let Self { plan, stream, last, reader, .. } = self;
@@ -119,7 +119,7 @@ impl<'r> OrderedStream<'r> {
 
     /// Whether the next record is the first of a block, and no item waits.
     pub(crate) fn is_between_blocks(&self) -> bool {
-        self.waiting.is_none() && self.after_gap.is_none() && self.reader.is_between_blocks()
+        self.waiting_items.is_none() && self.after_gap.is_none() && self.reader.is_between_blocks()
     }
 
     /// Whether the stream is known to have ended. `false` if this is not known without reading
@@ -175,7 +175,7 @@ impl<'r> OrderedStream<'r> {
     fn read(&mut self) -> Result<Option<TimedRecord>, RunReadError> {
         if let Some(mut record) = self.after_gap.take() {
             let TimedRecord { raw, ref mut position, .. } = record;
-            if self.item_selection.gaps && std::mem::take(&mut position.truncated) {
+            if self.item_selection.gaps && std::mem::take(&mut position.is_truncated) {
                 let (ticks, ordinal) = (position.ticks.0, position.ordinal);
                 self.after_gap = Some(record);
                 let mark = DroppedRecords::of_truncated(self.reader.missing_bytes(), ticks);
@@ -202,7 +202,7 @@ impl<'r> OrderedStream<'r> {
                 Some(_) if gap.is_none() => continue,
                 _ => None,
             };
-            let is_marked = self.item_selection.gaps && position.as_ref().is_some_and(|position| position.truncated);
+            let is_marked = self.item_selection.gaps && position.as_ref().is_some_and(|position| position.is_truncated);
             let record = position.map(|position| TimedRecord { raw: self.last, position, block: None });
             if gap.is_none() && !is_marked {
                 return Ok(record);
@@ -223,9 +223,9 @@ impl<'r> OrderedStream<'r> {
         gap_record(raw, gap, gap.first_ticks, ordinal)
     }
 
-    fn spill_error(&self, why: &io::Error) -> RunReadError {
+    fn spill_error(&self, error: &io::Error) -> RunReadError {
         let source = io::Error::other(format!(
-            "cannot write waiting records to a temporary file: {why}; set TMPDIR to another folder"
+            "cannot write waiting records to a temporary file: {error}; set TMPDIR to another folder"
         ));
         RunReadError { file: self.reader.process().path.clone(), offset: 0, source }
     }
@@ -234,10 +234,10 @@ impl<'r> OrderedStream<'r> {
     fn read_ahead(&mut self) -> Result<bool, RunReadError> {
         let Some(TimedRecord { raw, position, block }) = self.read()? else { return Ok(false) };
         let block = block.unwrap_or_else(|| self.reader.block());
-        let Some(waiting) = &mut self.waiting else { return Ok(false) };
+        let Some(waiting_items) = &mut self.waiting_items else { return Ok(false) };
         let program = self.plan.program(self.stream, position.id).filter(|program| program.sets_timestamps);
         let Some(program) = program else {
-            waiting.push(OrderedItem::of_record(raw, TimedRecord { raw, position, block: Some(block) }));
+            waiting_items.push(OrderedItem::of_record(raw, TimedRecord { raw, position, block: Some(block) }));
             return Ok(true);
         };
         let origin = RecordOrigin { site: position.site, ordinal: position.ordinal };
@@ -245,20 +245,28 @@ impl<'r> OrderedStream<'r> {
         let mut is_record_added = false;
         for (number, action) in program.actions.iter().enumerate() {
             let number = u16::try_from(number).unwrap_or(u16::MAX);
-            let item = |time, only| {
+            let item = |time, single_action| {
                 let (position, block) = (position.clone(), Some(Rc::clone(&block)));
-                OrderedItem { corrected: time, raw: time, record_time: raw, only, rank: number, position, block }
+                OrderedItem {
+                    corrected_time: time,
+                    raw: time,
+                    record_time: raw,
+                    single_action,
+                    rank: number,
+                    position,
+                    block,
+                }
             };
             if let Some(timestamp) = &action.timestamp {
                 self.scratch.clear();
                 let time = scope.eval(timestamp, &mut self.scratch, &self.symbols).integer();
                 let time = time.and_then(|time| i64::try_from(time).ok()).unwrap_or(raw);
                 let first = first_not_early(&self.plan.timestamp_maps[self.stream], time, raw, position.ordinal);
-                self.early += u64::from(first != time);
-                waiting.push(item(first, Some(number)));
+                self.early_count += u64::from(first != time);
+                waiting_items.push(item(first, Some(number)));
             } else if !is_record_added {
                 is_record_added = true;
-                waiting.push(item(raw, None));
+                waiting_items.push(item(raw, None));
             }
         }
         Ok(true)
@@ -289,11 +297,11 @@ impl TimeOrdered for OrderedStream<'_> {
     type Error = RunReadError;
 
     fn timestamp(&self) -> Option<i64> {
-        self.current.as_ref().map(|item| item.corrected)
+        self.current.as_ref().map(|item| item.corrected_time)
     }
 
     fn advance(&mut self) -> Result<(), RunReadError> {
-        if self.waiting.is_none() {
+        if self.waiting_items.is_none() {
             if self.advance_plainly() {
                 return Ok(());
             }
@@ -305,21 +313,21 @@ impl TimeOrdered for OrderedStream<'_> {
         }
         loop {
             let blocks = self.reader.blocks_read();
-            let Some(waiting) = &mut self.waiting else { return Ok(()) };
-            let next = match waiting.make_room().and_then(|()| waiting.take_next(blocks)) {
+            let Some(waiting_items) = &mut self.waiting_items else { return Ok(()) };
+            let next = match waiting_items.make_room().and_then(|()| waiting_items.take_next(blocks)) {
                 Ok(next) => next,
-                Err(why) => return Err(self.spill_error(&why)),
+                Err(error) => return Err(self.spill_error(&error)),
             };
-            if next.is_some() || waiting.at_end {
+            if next.is_some() || waiting_items.at_end {
                 let timestamp_map = &self.plan.timestamp_maps[self.stream];
                 self.current = next.map(|item| OrderedItem {
-                    corrected: timestamp_map.correct(item.raw, item.position.ordinal),
+                    corrected_time: timestamp_map.correct(item.raw, item.position.ordinal),
                     ..item
                 });
                 return Ok(());
             }
             if !self.read_ahead()?
-                && let Some(waiting) = &mut self.waiting
+                && let Some(waiting) = &mut self.waiting_items
             {
                 waiting.at_end = true;
             }

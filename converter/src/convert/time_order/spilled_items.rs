@@ -57,7 +57,7 @@ struct SortedItems {
     /// The number of merges that its items went through.
     level: u32,
     /// The range of the file that is not read yet.
-    rest: std::ops::Range<u64>,
+    unread_range: std::ops::Range<u64>,
     portion: Vec<u8>,
     /// Position in `portion`.
     position: usize,
@@ -73,16 +73,16 @@ impl SpilledItems {
             let (mut merged, other): (Vec<_>, Vec<_>) = self.runs.drain().partition(|run| run.0.level == level);
             self.runs.extend(other);
             let mut source = Self { spool: self.spool.clone(), runs: merged.drain(..).collect() };
-            let mut failed = None;
+            let mut failure = None;
             let items = std::iter::from_fn(|| {
                 source.pop().unwrap_or_else(|error| {
-                    failed = Some(error);
+                    failure = Some(error);
                     None
                 })
             });
             level += 1;
             self.write(items, level)?;
-            failed.map_or(Ok(()), Err)?;
+            failure.map_or(Ok(()), Err)?;
         }
         Ok(())
     }
@@ -103,11 +103,11 @@ impl SpilledItems {
             }
         }
         spool.append(&bytes)?;
-        let rest = from..spool.len();
+        let unread_range = from..spool.len();
         self.runs.push(Reverse(SortedItems {
             head: detach_item(&head),
             level,
-            rest,
+            unread_range,
             portion: Vec::new(),
             position: 0,
         }));
@@ -138,16 +138,17 @@ impl SortedItems {
                 self.position += size;
                 return Ok(Some(item));
             }
-            if self.rest.is_empty() {
+            if self.unread_range.is_empty() {
                 return Ok(None);
             }
             // The rest of the portion is the start of an item.
             self.portion.drain(..self.position);
             self.position = 0;
-            let (unread, more) = (self.portion.len(), (self.rest.end - self.rest.start).min(PORTION_BYTES as u64));
+            let (unread, more) =
+                (self.portion.len(), (self.unread_range.end - self.unread_range.start).min(PORTION_BYTES as u64));
             self.portion.resize(unread + more as usize, 0);
-            spool.read_exact_at(&mut self.portion[unread..], self.rest.start)?;
-            self.rest.start += more;
+            spool.read_exact_at(&mut self.portion[unread..], self.unread_range.start)?;
+            self.unread_range.start += more;
         }
     }
 }
@@ -160,7 +161,7 @@ fn detach_item(item: &OrderedItem) -> OrderedItem {
 }
 
 fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
-    let OrderedItem { raw, record_time, only, rank, position, block, .. } = item;
+    let OrderedItem { raw, record_time, single_action, rank, position, block, .. } = item;
     let body = block.as_ref().map_or(&[][..], |block| position.body(block));
     for number in [raw.cast_unsigned(), record_time.cast_unsigned(), position.ordinal, position.ticks.0] {
         out.extend_from_slice(&number.to_le_bytes());
@@ -168,8 +169,8 @@ fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
     out.extend_from_slice(&position.site.to_le_bytes());
     out.extend_from_slice(&position.id.to_le_bytes());
     out.extend_from_slice(&rank.to_le_bytes());
-    out.push(u8::from(only.is_some()) | u8::from(position.truncated) << 1);
-    out.extend_from_slice(&only.unwrap_or(0).to_le_bytes());
+    out.push(u8::from(single_action.is_some()) | u8::from(position.is_truncated) << 1);
+    out.extend_from_slice(&single_action.unwrap_or(0).to_le_bytes());
     #[expect(clippy::cast_possible_truncation, reason = "records are shorter than 2^24 bytes")]
     out.extend_from_slice(&(body.len() as u32).to_le_bytes());
     out.extend_from_slice(body);
@@ -185,11 +186,11 @@ fn decode(bytes: &[u8]) -> Option<(OrderedItem, usize)> {
     let length = half(43) as usize;
     let body = rest.get(..length)?;
     let mut position = RecordPosition::outside_block((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
-    position.truncated = head[40] & 2 != 0;
-    let only = (head[40] & 1 != 0).then(|| short(41));
+    position.is_truncated = head[40] & 2 != 0;
+    let single_action = (head[40] & 1 != 0).then(|| short(41));
     let block = Some(Rc::new(body.to_vec()));
     Some((
-        OrderedItem { corrected: raw, raw, record_time, only, rank: short(38), position, block },
+        OrderedItem { corrected_time: raw, raw, record_time, single_action, rank: short(38), position, block },
         ITEM_HEAD_BYTES + length,
     ))
 }
@@ -222,13 +223,13 @@ mod tests {
     fn item(raw: i64, ordinal: u64, body: &[u8]) -> OrderedItem {
         let mut position =
             RecordPosition::outside_block((7, LocalTicks(3)), 5, ordinal, u32::try_from(body.len()).unwrap_or(0));
-        position.truncated = ordinal.is_multiple_of(3);
+        position.is_truncated = ordinal.is_multiple_of(3);
         let block = Some(Rc::new(body.to_vec()));
         OrderedItem {
-            corrected: raw,
+            corrected_time: raw,
             raw,
             record_time: raw + 1,
-            only: ordinal.is_multiple_of(2).then_some(4),
+            single_action: ordinal.is_multiple_of(2).then_some(4),
             rank: 9,
             position,
             block,
@@ -255,8 +256,8 @@ mod tests {
             let mut found = Vec::new();
             while let Ok(Some(item)) = spilled.pop() {
                 prop_assert_eq!((item.record_time, item.rank, item.position.site, item.position.id), (item.raw + 1, 9, 5, 7));
-                prop_assert_eq!(item.position.truncated, item.position.ordinal.is_multiple_of(3));
-                prop_assert_eq!(item.only, item.position.ordinal.is_multiple_of(2).then_some(4));
+                prop_assert_eq!(item.position.is_truncated, item.position.ordinal.is_multiple_of(3));
+                prop_assert_eq!(item.single_action, item.position.ordinal.is_multiple_of(2).then_some(4));
                 let block = item.block.clone().unwrap_or_default();
                 found.push((item.raw, item.position.ordinal, item.position.body(&block).to_vec()));
             }

@@ -23,10 +23,10 @@ pub(crate) struct WaitingItems {
     /// Bytes of the items in `heap` and of their blocks.
     bytes: usize,
     /// The part of `bytes` that is counted in [`WAITING_BYTES`].
-    counted: usize,
+    counted_bytes: usize,
     /// Address of the block of the last item.
     last_block: usize,
-    spilled: SpilledItems,
+    spilled_items: SpilledItems,
     /// For each block: the minimum timestamp in it and all later blocks.
     floors: Vec<i64>,
     pub(crate) at_end: bool,
@@ -34,8 +34,8 @@ pub(crate) struct WaitingItems {
 
 impl WaitingItems {
     pub(crate) fn new(floors: Vec<i64>) -> Self {
-        let (heap, spilled) = (BinaryHeap::new(), SpilledItems::default());
-        Self { heap, bytes: 0, counted: 0, last_block: 0, spilled, floors, at_end: false }
+        let (heap, spilled_items) = (BinaryHeap::new(), SpilledItems::default());
+        Self { heap, bytes: 0, counted_bytes: 0, last_block: 0, spilled_items, floors, at_end: false }
     }
 
     pub(crate) fn push(&mut self, item: OrderedItem) {
@@ -51,7 +51,7 @@ impl WaitingItems {
     /// The next item, if no earlier one can follow.
     pub(crate) fn take_next(&mut self, blocks_read: usize) -> io::Result<Option<OrderedItem>> {
         let in_memory = self.heap.peek().map(|Reverse(item)| item);
-        let (next, is_spilled) = match (in_memory, self.spilled.peek()) {
+        let (next, is_spilled) = match (in_memory, self.spilled_items.peek()) {
             (Some(here), Some(there)) if there < here => (there, true),
             (None, Some(there)) => (there, true),
             (Some(here), _) => (here, false),
@@ -62,7 +62,7 @@ impl WaitingItems {
             return Ok(None);
         }
         if is_spilled {
-            return self.spilled.pop();
+            return self.spilled_items.pop();
         }
         let item = self.heap.pop().map(|Reverse(item)| item);
         // The last item of a block that the reader has left frees the block.
@@ -76,7 +76,7 @@ impl WaitingItems {
 
     /// Moves the items to a file if the waiting items of all streams exceed the memory budget.
     pub(crate) fn make_room(&mut self) -> io::Result<()> {
-        if self.bytes.abs_diff(self.counted) < COUNTING_STEP {
+        if self.bytes.abs_diff(self.counted_bytes) < COUNTING_STEP {
             return Ok(());
         }
         self.count(self.bytes);
@@ -85,7 +85,7 @@ impl WaitingItems {
         }
         let mut items = std::mem::take(&mut self.heap).into_sorted_vec();
         items.reverse();
-        self.spilled.add(items.into_iter().map(|Reverse(item)| item))?;
+        self.spilled_items.add(items.into_iter().map(|Reverse(item)| item))?;
         (self.bytes, self.last_block) = (0, 0);
         self.count(0);
         Ok(())
@@ -93,8 +93,8 @@ impl WaitingItems {
 
     fn count(&mut self, bytes: usize) {
         WAITING_BYTES.fetch_add(bytes, Relaxed);
-        WAITING_BYTES.fetch_sub(self.counted, Relaxed);
-        self.counted = bytes;
+        WAITING_BYTES.fetch_sub(self.counted_bytes, Relaxed);
+        self.counted_bytes = bytes;
     }
 }
 

@@ -52,26 +52,26 @@ pub(crate) struct ActionCompiler<'c> {
 impl ActionCompiler<'_> {
     pub(crate) fn compile(&mut self, action: &spec::Action) -> Result<ProgramAction, MissingField> {
         let op = match &action.verb {
-            ActionVerb::Create { container } => ActionOp::Create { on: self.target(container)? },
-            ActionVerb::Destroy { container } => ActionOp::Destroy { on: self.target(container)? },
-            ActionVerb::SetState { ty, value, on } => {
+            ActionVerb::Create { container } => ActionOp::Create { target: self.target(container)? },
+            ActionVerb::Destroy { container } => ActionOp::Destroy { target: self.target(container)? },
+            ActionVerb::SetState { ty, value, instance } => {
                 let (StateSlot { slot, ty }, value) = (self.slot(*ty), self.state_value(*ty, value)?);
-                ActionOp::SetState { slot, ty, value, on: self.target(on)? }
+                ActionOp::SetState { slot, ty, value, target: self.target(instance)? }
             }
-            ActionVerb::PushState { ty, value, on } => {
+            ActionVerb::PushState { ty, value, instance: on } => {
                 let (StateSlot { slot, ty }, value) = (self.slot(*ty), self.state_value(*ty, value)?);
-                ActionOp::PushState { slot, ty, value, on: self.target(on)? }
+                ActionOp::PushState { slot, ty, value, target: self.target(on)? }
             }
-            ActionVerb::PopState { ty, value, on } => {
+            ActionVerb::PopState { ty, value, instance: on } => {
                 let value = value.as_ref().map(|value| self.state_value(*ty, value)).transpose()?;
                 let StateSlot { slot, ty } = self.slot(*ty);
-                ActionOp::PopState { slot, ty, value, on: self.target(on)? }
+                ActionOp::PopState { slot, ty, value, target: self.target(on)? }
             }
-            ActionVerb::ResetState { ty, on } => {
+            ActionVerb::ResetState { ty, instance: on } => {
                 let StateSlot { slot, ty } = self.slot(*ty);
-                ActionOp::ResetState { slot, ty, on: self.target(on)? }
+                ActionOp::ResetState { slot, ty, target: self.target(on)? }
             }
-            ActionVerb::Variable { op, ty, value, on } => {
+            ActionVerb::Variable { op, ty, value, instance: on } => {
                 let TreeEntity::Variable { ty } = self.tree.entities[ty.index()] else {
                     unreachable!("the language has checked the kinds of types")
                 };
@@ -80,9 +80,9 @@ impl ActionCompiler<'_> {
                     VariableChange::Add => tumit_paje::VariableOp::Add,
                     VariableChange::Subtract => tumit_paje::VariableOp::Subtract,
                 };
-                ActionOp::Variable { op, ty, value: self.code(value)?, on: self.target(on)? }
+                ActionOp::Variable { op, ty, value: self.code(value)?, target: self.target(on)? }
             }
-            ActionVerb::Mark { ty, value, on } => {
+            ActionVerb::Mark { ty, value, instance: on } => {
                 let TreeEntity::Event { ty, values } = &self.tree.entities[ty.index()] else {
                     unreachable!("the language has checked the kinds of types")
                 };
@@ -90,7 +90,7 @@ impl ActionCompiler<'_> {
                     ValueExpr::Declared(id) => ValueCode::Declared(values[id.index()]),
                     ValueExpr::Computed(expr) => ValueCode::Computed(self.code(expr)?),
                 };
-                ActionOp::Mark { ty: *ty, value, on: self.target(on)? }
+                ActionOp::Mark { ty: *ty, value, target: self.target(on)? }
             }
             ActionVerb::StartLink { ty, value, key, from } => {
                 self.link(LinkSide::Start, *ty, value.as_ref(), key, from)?
@@ -106,8 +106,8 @@ impl ActionCompiler<'_> {
         let related =
             action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
         let is_by_value = op.container().is_some_and(|on| on.by_value.is_some());
-        let (timestamp, when) = (self.option(action.at.as_ref())?, self.option(action.when.as_ref())?);
-        Ok(ProgramAction { op, timestamp, when, with, related, collective, is_by_value })
+        let (timestamp, condition) = (self.option(action.timestamp.as_ref())?, self.option(action.condition.as_ref())?);
+        Ok(ProgramAction { op, timestamp, condition, with, related, collective, is_by_value })
     }
 
     /// Adds the fields of the clause `with`.
@@ -124,14 +124,15 @@ impl ActionCompiler<'_> {
 
     pub(crate) fn line(&mut self, line: &spec::TemplateLine) -> Result<ProgramAction, MissingField> {
         let arguments: Vec<ExprCode> = line.arguments.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
-        let date = line.timestamp.filter(|_| !line.once).and_then(|timestamp| line.arguments.get(timestamp as usize));
+        let date =
+            line.timestamp.filter(|_| !line.is_unique).and_then(|timestamp| line.arguments.get(timestamp as usize));
         // The timestamp of the record itself needs no evaluation.
         let date = date.filter(|expr| !matches!(expr, Expr::Builtin(spec::Builtin::Date)));
         let date = self.option(date)?;
         Ok(ProgramAction {
-            op: ActionOp::Line { once: line.once, text: line.text.clone(), arguments },
+            op: ActionOp::Line { is_unique: line.is_unique, text: line.text.clone(), arguments },
             timestamp: date,
-            when: self.option(line.when.as_ref())?,
+            condition: self.option(line.condition.as_ref())?,
             with: Vec::new(),
             related: Vec::new(),
             collective: None,
@@ -145,7 +146,7 @@ impl ActionCompiler<'_> {
         ty: spec::EntityTypeId,
         value: Option<&ValueExpr>,
         key: &[Expr],
-        on: &Instance,
+        instance: &Instance,
     ) -> Result<ActionOp, MissingField> {
         let TreeEntity::Link { link } = self.tree.entities[ty.index()] else {
             unreachable!("the language has checked the kinds of types")
@@ -164,7 +165,7 @@ impl ActionCompiler<'_> {
                 &self.model.referents,
             ))));
         }
-        Ok(ActionOp::Link { end, link, value, key, on: self.target(on)? })
+        Ok(ActionOp::Link { end, link, value, key, target: self.target(instance)? })
     }
 
     /// The pattern of a part of a collective operation, and the fields that describe it.
@@ -238,7 +239,7 @@ impl ActionCompiler<'_> {
         }
         let keys = steps.iter().flat_map(|step| distinguishing_keys(&step.keys)).cloned().collect();
         let by_value = is_by_value.then(|| Arc::new(self.reference(instance)));
-        Ok(ContainerTarget { number: self.model.next_target(), steps, keys, existing: instance.existing, by_value })
+        Ok(ContainerTarget { number: self.model.next_target(), steps, keys, must_exist: instance.must_exist, by_value })
     }
 
     /// A reference by value as written in its rule.

@@ -35,18 +35,18 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut RuleModel, symbols: &mut Symbols
     let containers_of_others = model.containers.len();
     for container in &spec.containers {
         let parent = container.parent.map(|parent| tree.containers[parent.index()]);
-        let shared = model.containers.iter().take(containers_of_others).position(|known| {
+        let shared_container = model.containers.iter().take(containers_of_others).position(|known| {
             (known.parent, &known.name, &known.keys) == (parent, &container.name, &container.keys)
                 && known.pattern == container.pattern.0
         });
-        if let Some(shared) = shared {
+        if let Some(shared) = shared_container {
             model.containers[shared].is_stream |= container.stream.is_some();
             tree.containers.push(shared);
             continue;
         }
         let parent_type = parent.map_or(TypeId::ROOT, |parent| model.containers[parent].ty);
         let ty = model.add_type(PajeTypeKind::Container, parent_type, &container.name, (None, DrawStyle::NONE));
-        let single = container.keys.is_empty() && parent.is_none_or(|parent| model.containers[parent].single);
+        let is_single = container.keys.is_empty() && parent.is_none_or(|parent| model.containers[parent].is_single);
         tree.containers.push(model.containers.len());
         model.containers.push(ContainerModel {
             ty,
@@ -58,18 +58,18 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut RuleModel, symbols: &mut Symbols
             pattern: container.pattern.0.clone(),
             states: Vec::new(),
             counters: Vec::new(),
-            single,
+            is_single,
         });
     }
     for entity in &spec.entities {
-        let added = add_entity(entity, &tree, model, symbols);
-        if let TreeEntity::State { ty, .. } = &added {
+        let entity_type = add_entity(entity, &tree, model, symbols);
+        if let TreeEntity::State { ty, .. } = &entity_type {
             for statement in spec.categories_of(entity) {
                 let (category, statement) = (category_of(statement.category), statement.clone());
                 model.values.add_category(*ty, UndeclaredCategory { category, statement });
             }
         }
-        tree.entities.push(added);
+        tree.entities.push(entity_type);
     }
     for action in spec.actions() {
         if let ActionVerb::Variable { op: VariableChange::Add | VariableChange::Subtract, ty, .. } = &action.verb

@@ -74,8 +74,8 @@ impl RecordScope<'_> {
         }
     }
 
-    fn length(&self, of: &ExprCode, scratch: &mut String, symbols: &Symbols) -> RuleValue {
-        if let ExprCode::Field(read) = of {
+    fn length(&self, argument: &ExprCode, scratch: &mut String, symbols: &Symbols) -> RuleValue {
+        if let ExprCode::Field(read) = argument {
             match self.raw_field(read) {
                 Some(Value::Array(scalar, bytes)) => {
                     let element_bytes = scalar.bytes().unwrap_or(1).max(1);
@@ -85,13 +85,13 @@ impl RecordScope<'_> {
                 _ => {}
             }
         }
-        let val = self.eval(of, scratch, symbols);
+        let val = self.eval(argument, scratch, symbols);
         val.text(scratch, symbols).map_or(RuleValue::None, |text| RuleValue::from_unsigned(text.chars().count() as u64))
     }
 
     /// The number of an enum value, pointer or bool.
-    fn number(&self, of: &ExprCode, scratch: &mut String, symbols: &Symbols) -> RuleValue {
-        let raw = match of {
+    fn number(&self, argument: &ExprCode, scratch: &mut String, symbols: &Symbols) -> RuleValue {
+        let raw = match argument {
             ExprCode::Field(read) => self.raw_field(read),
             ExprCode::Element(list, position) => self.raw_element(list, position, scratch, symbols),
             ExprCode::Lookup(_, number) => return self.eval(number, scratch, symbols),
@@ -101,20 +101,20 @@ impl RecordScope<'_> {
             Some(Value::Enum { value, .. }) => RuleValue::Int(value.into()),
             Some(Value::Pointer(value)) => RuleValue::from_unsigned(value),
             Some(Value::Bool(value)) => RuleValue::Int(value.into()),
-            _ => self.eval(of, scratch, symbols).integer().map_or(RuleValue::None, from_wide),
+            _ => self.eval(argument, scratch, symbols).integer().map_or(RuleValue::None, from_wide),
         }
     }
 
     /// A rounded number as an integer.
     fn round_to_integer(
         &self,
-        of: &ExprCode,
+        argument: &ExprCode,
         rounded: impl FnOnce(f64) -> f64,
         scratch: &mut String,
         symbols: &Symbols,
     ) -> RuleValue {
         const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-        match self.eval(of, scratch, symbols) {
+        match self.eval(argument, scratch, symbols) {
             val @ (RuleValue::Float(_) | RuleValue::Single(_)) => {
                 let value = rounded(val.number().unwrap_or(f64::NAN));
                 if !(-LIMIT..LIMIT).contains(&value) {

@@ -21,7 +21,7 @@ pub struct LiveFault {
     /// Its size in bytes. 0 if unknown.
     pub bytes: u64,
     /// The reason why the part is not used.
-    pub why: LiveError,
+    pub reason: LiveError,
 }
 
 /// The reason why a live file or a part of it is not used.
@@ -38,10 +38,10 @@ pub enum LiveError {
     #[error("its process ended before it recorded anything: the file can be removed without loss")]
     Empty,
     /// The file has a later version.
-    #[error("version {found}, but this program reads version {LIVE_VERSION}")]
+    #[error("version {version}, but this program reads version {LIVE_VERSION}")]
     Version {
         /// Its version.
-        found: u16,
+        version: u16,
     },
     /// The header is invalid.
     #[error("its header contains an impossible value: {problem}")]
@@ -76,16 +76,16 @@ pub enum LiveError {
         problem: String,
     },
     /// The records of a slot cannot be decoded to the end.
-    #[error("the records of the slot at byte {offset} are damaged after {good} of {bytes} bytes: {why}")]
+    #[error("the records of the slot at byte {offset} are damaged after {valid_bytes} of {bytes} bytes: {error}")]
     Records {
         /// Offset of the slot in the file.
         offset: u64,
         /// Number of valid bytes.
-        good: u64,
+        valid_bytes: u64,
         /// Number of bytes in the slot.
         bytes: u64,
         /// The error.
-        why: String,
+        error: String,
     },
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct LiveHeader {
     /// Number of overwritten records among these.
     pub(crate) overwritten: u64,
     /// Records with truncated texts, bytes or arrays.
-    pub(crate) truncated: u64,
+    pub(crate) truncated_records: u64,
     /// Timestamp of the orderly end of the process; 0 if the process did not end in order.
     pub(crate) process_end: u64,
     /// Timestamp of the writer thread's last reading of the clock; 0 if there is none.
@@ -121,11 +121,11 @@ fn is_zero(file: &File) -> io::Result<bool> {
     let mut bytes = vec![0; 1 << 16];
     let mut offset = 0;
     loop {
-        let filled = read_at(file, &mut bytes, offset)?;
-        if filled == 0 || bytes[..filled].iter().any(|&byte| byte != 0) {
-            return Ok(filled == 0);
+        let byte_count = read_at(file, &mut bytes, offset)?;
+        if byte_count == 0 || bytes[..byte_count].iter().any(|&byte| byte != 0) {
+            return Ok(byte_count == 0);
         }
-        offset += filled as u64;
+        offset += byte_count as u64;
     }
 }
 
@@ -151,7 +151,7 @@ impl LiveHeader {
         };
         let version = u16::from_le_bytes([bytes[head::VERSION], bytes[head::VERSION + 1]]);
         if version != LIVE_VERSION {
-            return Err(LiveError::Version { found: version });
+            return Err(LiveError::Version { version });
         }
         let mut process_id = [0; 16];
         process_id.copy_from_slice(&bytes[head::PROCESS_ID..head::PROCESS_ID + 16]);
@@ -168,7 +168,7 @@ impl LiveHeader {
                 .map(|counter| u64_at(bytes, head::DROP_COUNTERS + counter * 8))
                 .fold(u64_at(bytes, head::OVERWRITTEN), u64::saturating_add),
             overwritten: u64_at(bytes, head::OVERWRITTEN),
-            truncated: u64_at(bytes, head::TRUNCATED),
+            truncated_records: u64_at(bytes, head::TRUNCATED),
             process_end: u64_at(bytes, head::PROCESS_END),
             last_reading: u64_at(bytes, head::LAST_READING),
         };
@@ -232,7 +232,7 @@ const PART: u32 = PART_BYTES as u32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotHead {
     /// Number of payload bytes.
-    pub(crate) used: u32,
+    pub(crate) used_bytes: u32,
     /// Number of records in the payload.
     pub(crate) records: u32,
     /// Timestamp of the last record.
@@ -240,7 +240,7 @@ pub(crate) struct SlotHead {
     /// The timestamp to which the first delta is added.
     pub(crate) first: u64,
     /// Number of payload bytes that are in the process file.
-    pub(crate) flushed: u32,
+    pub(crate) flushed_bytes: u32,
     /// Number of records in these bytes.
     pub(crate) flushed_records: u32,
     /// Timestamp of the last of these records.
@@ -251,7 +251,7 @@ pub(crate) struct SlotHead {
     pub(crate) dropped: u64,
     pub(crate) stream: u32,
     /// Whether the slot belongs to a stream.
-    pub(crate) taken: bool,
+    pub(crate) is_taken: bool,
     /// Whether the stream overwrites its slots.
     pub(crate) overwrites: bool,
     /// Set while the records of the slot are overwritten. They are counted as soon as the process
@@ -267,17 +267,17 @@ impl SlotHead {
         let blocks = half(slot::FLUSHED + 6);
         let use_word = u32_at(bytes, slot::TAKEN);
         Self {
-            used: u32_at(bytes, slot::STATE),
+            used_bytes: u32_at(bytes, slot::STATE),
             records: u32_at(bytes, slot::STATE + 4),
             last: u64_at(bytes, slot::LAST),
             first: u64_at(bytes, slot::FIRST),
-            flushed: u32_at(bytes, slot::FLUSHED),
+            flushed_bytes: u32_at(bytes, slot::FLUSHED),
             flushed_records: u32::from(half(slot::FLUSHED + 4)),
             flushed_last: u64_at(bytes, slot::FLUSHED_LAST),
             sequence: u64_at(bytes, slot::SEQUENCE).saturating_add(u64::from(blocks)),
             dropped: u64_at(bytes, slot::DROPPED),
             stream: u32_at(bytes, slot::STREAM),
-            taken: use_word == slot_use::YES || use_word == slot_use::OVERWRITES,
+            is_taken: use_word == slot_use::YES || use_word == slot_use::OVERWRITES,
             overwrites: use_word == slot_use::OVERWRITES,
             divided: use_word == slot_use::DIVIDED,
             uncounted: (use_word == slot_use::BEING_OVERWRITTEN).then(|| u64_at(bytes, slot::FLUSHED_LAST)),
@@ -287,8 +287,8 @@ impl SlotHead {
     /// Whether `newer`, a head that was read later, describes the same block with the same or more
     /// records.
     pub(crate) fn same_block(&self, newer: &Self) -> bool {
-        let block = |head: &Self| (head.taken, head.stream, head.sequence, head.first, head.flushed);
-        block(self) == block(newer) && newer.used >= self.used
+        let block = |head: &Self| (head.is_taken, head.stream, head.sequence, head.first, head.flushed_bytes);
+        block(self) == block(newer) && newer.used_bytes >= self.used_bytes
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct RecordPosition {
     pub(super) start: u32,
     pub(super) length: u32,
     /// Whether the recorder truncated it.
-    pub(crate) truncated: bool,
+    pub(crate) is_truncated: bool,
 }
 
 /// The position of a block in its stream.
@@ -32,12 +32,12 @@ impl RecordPosition {
     /// A gap before the record with this position. Its body is that of a `dropped` record.
     pub(crate) const fn of_gap(ticks: u64, ordinal: u64) -> Self {
         let (ticks, length) = (LocalTicks(ticks), DroppedRecords::BYTES as u32);
-        Self { id: ID_DROPPED, ticks, site: 0, ordinal, start: 0, length, truncated: false }
+        Self { id: ID_DROPPED, ticks, site: 0, ordinal, start: 0, length, is_truncated: false }
     }
 
     /// A record with `length` bytes of fields, which are stored outside a block.
     pub(crate) const fn outside_block((id, ticks): (u16, LocalTicks), site: u32, ordinal: u64, length: u32) -> Self {
-        Self { id, ticks, site, ordinal, start: 0, length, truncated: false }
+        Self { id, ticks, site, ordinal, start: 0, length, is_truncated: false }
     }
 
     /// Whether it is a gap.

@@ -45,13 +45,13 @@ struct RecordCursor<'r> {
     file: Arc<File>,
     next_block: usize,
     payload: Vec<u8>,
-    stored: Vec<u8>,
+    stored_payload: Vec<u8>,
     position: usize,
     ticks: u64,
     in_block: u32,
     dropped: u64,
     /// The current record and its place in the payload.
-    found: Option<BlockStart>,
+    block_start: Option<BlockStart>,
 }
 
 #[derive(Clone, Copy)]
@@ -116,7 +116,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             return Ok(None);
         }
         let cursor = &self.cursors[self.current];
-        let Some(block_start) = cursor.found else { return Ok(None) };
+        let Some(block_start) = cursor.block_start else { return Ok(None) };
         let body = &cursor.payload[block_start.start..block_start.start + block_start.length];
         Ok(Some(self.decode_record(cursor, block_start, body)))
     }
@@ -124,14 +124,14 @@ impl<'r, F: Family> RecordReader<'r, F> {
     fn decode_record<'s>(
         &'s self,
         cursor: &'s RecordCursor<'r>,
-        found: BlockStart,
+        block_start: BlockStart,
         body: &'s [u8],
     ) -> TypedRecord<'s, F::Record<'s>> {
         let (process, stream) = (self.process, cursor.stream);
-        let site = process.sites.get(found.site as usize).and_then(Option::as_ref);
+        let site = process.sites.get(block_start.site as usize).and_then(Option::as_ref);
         let head = Head {
-            ticks: found.ticks,
-            nanos: found.nanos,
+            ticks: block_start.ticks,
+            nanos: block_start.nanos,
             stream: stream.number,
             pid: process.pid,
             rank: process.rank,
@@ -141,7 +141,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             source: site.map(|site| SiteRef { file: &site.file, line: site.line }),
             dropped: cursor.dropped,
         };
-        let Some(RecordTypePosition { provider, record: position }) = process.kind(found.id) else {
+        let Some(RecordTypePosition { provider, record: position }) = process.kind(block_start.id) else {
             let dropped = DroppedRecords::decode(body).unwrap_or_default();
             return TypedRecord::new(head, tracer_format::record_values::AnyRecord::from_dropped(dropped));
         };
@@ -150,7 +150,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
         let bound: &BoundType = &self.bindings[provider].types[position];
         let nanos: &dyn Fn(u64) -> i64 = &*self.nanos;
         let tables = Tables { strings: &process.strings, sites: &process.sites, nanos: Some(nanos) };
-        let origin = Origin { id: found.id, file, bound, enums: &schema.enums, body };
+        let origin = Origin { id: block_start.id, file, bound, enums: &schema.enums, body };
         TypedRecord::read(head, origin, Context { tables, enums: &schema.enums })
     }
 
@@ -159,7 +159,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
         if self.order == ReadOrder::Streams {
             while self.current < self.cursors.len() {
                 self.step(self.current)?;
-                if self.cursors[self.current].found.is_some() {
+                if self.cursors[self.current].block_start.is_some() {
                     return Ok(true);
                 }
                 self.cursors[self.current].payload = Vec::new();
@@ -176,7 +176,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             self.is_begun = true;
         }
         let timestamps =
-            self.cursors.iter().enumerate().filter_map(|(index, cursor)| Some((cursor.found?.nanos, index)));
+            self.cursors.iter().enumerate().filter_map(|(index, cursor)| Some((cursor.block_start?.nanos, index)));
         let earliest = timestamps.min();
         self.current = earliest.map_or(self.current, |(_, index)| index);
         Ok(earliest.is_some())
@@ -212,12 +212,12 @@ impl<'r> RecordCursor<'r> {
             file,
             next_block: 0,
             payload: Vec::new(),
-            stored: Vec::new(),
+            stored_payload: Vec::new(),
             position: 0,
             ticks: 0,
             in_block: 0,
             dropped: 0,
-            found: None,
+            block_start: None,
         }
     }
 
@@ -227,7 +227,7 @@ impl<'r> RecordCursor<'r> {
         process: &'r ProcessInRun,
         nanos: &dyn Fn(u64) -> i64,
     ) -> Result<Option<(DamagedRange, u64)>, RunReadError> {
-        let last = self.found.take().map_or(i64::MIN, |start| start.nanos);
+        let last = self.block_start.take().map_or(i64::MIN, |start| start.nanos);
         while self.position >= self.payload.len() {
             match self.load(process)? {
                 BlockLoad::End => return Ok(None),
@@ -239,21 +239,21 @@ impl<'r> RecordCursor<'r> {
         match records.next() {
             Some(Ok(raw)) => {
                 let length = raw.body.len();
-                let corrected = nanos(raw.ticks).max(last);
+                let corrected_time = nanos(raw.ticks).max(last);
                 let (id, ticks, site) = (raw.id, raw.ticks, raw.site);
                 self.position += records.offset();
                 self.ticks = ticks;
                 self.in_block += u32::from(id != ID_DROPPED);
-                self.found =
-                    Some(BlockStart { id, ticks, nanos: corrected, site, start: self.position - length, length });
+                self.block_start =
+                    Some(BlockStart { id, ticks, nanos: corrected_time, site, start: self.position - length, length });
                 Ok(None)
             }
-            Some(Err(why)) => {
+            Some(Err(reason)) => {
                 let block = &self.stream.blocks[self.next_block - 1];
                 let bytes = (self.payload.len() - self.position) as u64;
                 self.position = self.payload.len();
                 let hidden = u64::from(block.header.records.saturating_sub(self.in_block));
-                Ok(Some((damage(block.payload_offset, bytes, why), hidden)))
+                Ok(Some((damage(block.payload_offset, bytes, reason), hidden)))
             }
             None => Ok(None),
         }
@@ -266,12 +266,12 @@ impl<'r> RecordCursor<'r> {
         self.position = 0;
         self.ticks = block.header.first_ticks;
         self.dropped = block.header.dropped;
-        let filled = process.read_stored(&self.file, block, &mut self.stored)?;
+        let byte_count = process.read_stored(&self.file, block, &mut self.stored_payload)?;
         let mut buffer = std::mem::take(&mut self.payload);
-        match unpack(&block.header, &self.stored[..filled], &mut buffer) {
+        match unpack(&block.header, &self.stored_payload[..byte_count], &mut buffer) {
             Ok(_) if block.header.codec == 0 => {
                 buffer.clear();
-                buffer.extend_from_slice(&self.stored[..filled]);
+                buffer.extend_from_slice(&self.stored_payload[..byte_count]);
                 self.payload = buffer;
                 Ok(BlockLoad::Block)
             }
@@ -279,9 +279,9 @@ impl<'r> RecordCursor<'r> {
                 self.payload = buffer;
                 Ok(BlockLoad::Block)
             }
-            Err(why) => {
+            Err(reason) => {
                 let records = u64::from(block.header.records);
-                Ok(BlockLoad::Damage(damage(block.payload_offset, filled as u64, why), records))
+                Ok(BlockLoad::Damage(damage(block.payload_offset, byte_count as u64, reason), records))
             }
         }
     }
@@ -294,6 +294,6 @@ enum BlockLoad {
     End,
 }
 
-fn damage(offset: u64, bytes: u64, why: FormatError) -> DamagedRange {
-    DamagedRange { offset, bytes, why }
+fn damage(offset: u64, bytes: u64, reason: FormatError) -> DamagedRange {
+    DamagedRange { offset, bytes, reason }
 }

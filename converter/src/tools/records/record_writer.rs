@@ -24,7 +24,7 @@ pub struct RecordWriter {
     dropped_records: Option<u64>,
     /// Added schemas for newly made records: their address in memory, and the id of their first
     /// type.
-    added: Vec<(&'static [u8], u16)>,
+    added_schemas: Vec<(&'static [u8], u16)>,
     /// The first id after those of all schemas.
     next_base: u16,
     body: Vec<u8>,
@@ -100,7 +100,7 @@ impl RecordWriter {
         process: &ProcessInRun,
         folder: &Path,
         is_kept: impl Fn(u32) -> bool,
-        missing: &MissingRecords,
+        missing_records: &MissingRecords,
         ends: &EndTicks,
     ) -> Result<Self, WriteError> {
         let path = folder.join(process.own_file_name());
@@ -113,17 +113,18 @@ impl RecordWriter {
         }
         let mut file = FileWriter::new(BufWriter::new(crate::run::output_permissions::create(&path).map_err(error)?))
             .map_err(error)?;
-        let dropped_records = process.ended.then(|| process.dropped_records());
-        file.end_with(0, missing.records, end_tags(process, ends.process));
+        let dropped_records = process.has_ended.then(|| process.dropped_records());
+        file.end_with(0, missing_records.records, end_tags(process, ends.process));
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));
         let after = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
         let next_base = after.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
         shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| file.set_layout(shape));
         let mut gaps: BTreeMap<u32, VecDeque<DroppedRecords>> = BTreeMap::new();
-        for gap in &missing.gaps {
+        for gap in &missing_records.gaps {
             gaps.entry(gap.stream).or_default().extend(gap.count_record);
         }
-        let mut writer = Self { path, file, dropped_records, added: Vec::new(), next_base, body: Vec::new(), gaps };
+        let mut writer =
+            Self { path, file, dropped_records, added_schemas: Vec::new(), next_base, body: Vec::new(), gaps };
         writer
             .tables(process, is_kept, ends)
             .map_err(|source| WriteError::Write { file: writer.path.clone(), source })?;
@@ -193,13 +194,13 @@ impl RecordWriter {
         body.clear();
         let encoded = recorded.encode(self.file.names(), &mut body);
         self.report_gaps(head.stream, head.ticks)?;
-        let written = encoded.map_err(WriteError::from).and_then(|()| {
+        let result = encoded.map_err(WriteError::from).and_then(|()| {
             self.file.set_dropped(head.stream, head.dropped);
             let written = self.file.record(head.stream, id, head.ticks, &body);
             written.map_err(|source| WriteError::Write { file: self.path.clone(), source })
         });
         self.body = body;
-        written
+        result
     }
 
     /// Writes a record of the process unchanged. `body` contains the bytes after id and delta.
@@ -239,7 +240,7 @@ impl RecordWriter {
 
     /// The id of the first type of a spec. Writes the schema of the spec at its first use.
     fn base(&mut self, schema: &'static [u8], types: usize) -> Result<u16, WriteError> {
-        if let Some((_, base)) = self.added.iter().find(|(added, _)| *added == schema) {
+        if let Some((_, base)) = self.added_schemas.iter().find(|(added, _)| *added == schema) {
             return Ok(*base);
         }
         let base = self.next_base;
@@ -248,7 +249,7 @@ impl RecordWriter {
         let written = self.file.schema(base, u32::from(end - base), schema);
         written.map_err(|source| WriteError::Write { file: self.path.clone(), source })?;
         self.next_base = end;
-        self.added.push((schema, base));
+        self.added_schemas.push((schema, base));
         Ok(base)
     }
 
@@ -315,7 +316,7 @@ pub(crate) fn process_tags(process: &ProcessInRun, clock: &ClockTags<'_>, last_k
             append_tag(&mut tags, tag, text.as_bytes());
         }
     }
-    if let Some(buffers) = process.buffers.filter(|_| !process.ended && process.has_missing_buffers()) {
+    if let Some(buffers) = process.buffers.filter(|_| !process.has_ended && process.has_missing_buffers()) {
         append_integer(&mut tags, tag::BUFFERS, buffers);
     }
     tags
@@ -328,8 +329,8 @@ pub(crate) fn end_tags(process: &ProcessInRun, end: Option<u64>) -> Vec<u8> {
     if let Some(end) = end {
         append_integer(&mut tags, tag::PROCESS_END, end);
     }
-    if process.truncated > 0 {
-        append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated);
+    if process.truncated_records > 0 {
+        append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated_records);
     }
     if process.repeated_timestamps > 0 {
         append_integer(&mut tags, tag::REPEATED_TIMESTAMPS, process.repeated_timestamps);

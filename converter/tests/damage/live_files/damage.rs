@@ -8,28 +8,29 @@ use tumit_converter::run::Loss;
 use tumit_test_support::synthetic_live_file::{HEAD_BYTES, HEADER_BYTES, SLOT_BYTES, SyntheticLiveFile, SyntheticSlot};
 use tumit_test_support::synthetic_run::SyntheticRecords;
 
-use super::{expected, file, folder, live_file, marks, open, unexpected_losses};
+use super::{expected, file, folder, live_file, open, unexpected_losses};
+use crate::mark_runs::marks;
 
 /// Each case changes the records or the head of a slot, and gives the expected report.
 #[test]
 fn impossible_slots_are_reported() {
-    let at = SyntheticLiveFile::slot_at(2);
-    let record = |n: usize| at + HEAD_BYTES + n * 10;
+    let slot_start = SyntheticLiveFile::slot_at(2);
+    let record = |n: usize| slot_start + HEAD_BYTES + n * 10;
     let cases: [(&str, usize, &[u8], u32, &str); 8] = [
         ("an unknown id", record(1), &[0xEE], 7, "are damaged after 10 of 30 bytes: no schema defines record id 238"),
         ("id 0", record(0), &[0, 0], 6, "are damaged after 0 of 30 bytes"),
         ("a date after the last", record(2) + 2, &[0xFF; 4], 8, "outside 1070..1080"),
-        ("too many bytes", at, &4033u32.to_le_bytes(), 6, "4033 bytes in use, but the slot has space for 4032"),
+        ("too many bytes", slot_start, &4033u32.to_le_bytes(), 6, "4033 bytes in use, but the slot has space for 4032"),
         (
             "more flushed than there is",
-            at + 24,
+            slot_start + 24,
             &31u32.to_le_bytes(),
             6,
             "31 bytes already written, but only 30 in use",
         ),
-        ("no stream", at + 56, &[0xFF; 4], 6, "no stream"),
-        ("half a record", at, &29u32.to_le_bytes(), 8, "are damaged after 20 of 29 bytes"),
-        ("bytes that nobody wrote", at, &64u32.to_le_bytes(), 9, "are damaged after 30 of 64 bytes"),
+        ("no stream", slot_start + 56, &[0xFF; 4], 6, "no stream"),
+        ("half a record", slot_start, &29u32.to_le_bytes(), 8, "are damaged after 20 of 29 bytes"),
+        ("bytes that nobody wrote", slot_start, &64u32.to_le_bytes(), 9, "are damaged after 30 of 64 bytes"),
     ];
     for (case, place, bytes, intact, message) in cases {
         let mut live = live_file();
@@ -107,13 +108,13 @@ proptest! {
     #[test]
     fn flipped_bytes_are_survived(flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), head in any::<bool>()) {
         let mut live = full_live_file();
-        for (at, flip) in flips {
+        for (position, flip) in flips {
             // Most of the file is empty, so the cases select used bytes.
             let places: Vec<usize> = (0..80)
                 .chain(HEADER_BYTES..HEADER_BYTES + 64)
                 .chain((0..4).flat_map(|slot| SyntheticLiveFile::slot_at(slot)..SyntheticLiveFile::slot_at(slot) + HEAD_BYTES + 60))
                 .collect();
-            let at = if head { places[at.index(places.len())] } else { at.index(live.bytes.len()) };
+            let at = if head { places[position.index(places.len())] } else { position.index(live.bytes.len()) };
             live.bytes[at] ^= flip;
         }
         let pair = folder(&file(), &live);

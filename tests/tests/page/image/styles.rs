@@ -20,7 +20,7 @@ fn styled_trace() -> String {
     text.replace("7 0.3 L 0 t00 m k1", &format!("{events}7 0.3 L 0 t00 m k1"))
 }
 
-/// The floor of the strip of events in the first row that has one, in the window.
+/// The bottom edge of the first strip of events, in coordinates of the window.
 fn floor(browser: &mut BrowserPage) -> f64 {
     let floor = browser.evaluate(
         "import(new URL('state/rows.js', location.href)).then(({ layout, toWindow }) => {

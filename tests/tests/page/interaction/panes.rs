@@ -83,8 +83,7 @@ fn charts_of_panes_are_aligned() {
     browser.evaluate(&format!("{edge}.focus()"));
     browser.key("ArrowRight");
     browser.wait(&format!("{is_one} && {charts}[0] !== {before}"));
-    // The pane that needed the width is closed: the others shrink their names when the edge fits
-    // itself.
+    // A double click fits the width to the longest name in any of the panes.
     browser.evaluate(&format!("{edge}.dispatchEvent(new MouseEvent('dblclick', {{ bubbles: true }}))"));
     browser.wait(&format!("{is_one} && {charts}[0] === {before}"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());

@@ -17,7 +17,7 @@ use clap::ValueHint;
 use tumit::{Diagnostics, Spec};
 
 use super::exit_status::ExitStatus;
-use crate::time_unit::TimeUnitChoice;
+use crate::option_values::time_unit::TimeUnitChoice;
 use crate::trace_input::TraceInput;
 use crate::{spec_files, term};
 

@@ -99,7 +99,7 @@ fn convert_run(args: &Args, input: &TraceInput, format: OutputFormat) -> anyhow:
         }
     };
     drop(bar);
-    let (report, changed) = match result {
+    let (report, changed_texts) = match result {
         Ok(written) => written,
         Err(error) if is_mistake(&error) => {
             term::error(&error.into());
@@ -108,7 +108,7 @@ fn convert_run(args: &Args, input: &TraceInput, format: OutputFormat) -> anyhow:
         Err(error) => return Err(with_output_name(error, &args.out)),
     };
     printed_diagnostics::print(&report.all_diagnostics());
-    style.note_changes(changed);
+    style.note_changes(changed_texts);
     Ok(if report.is_clean() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
@@ -139,8 +139,8 @@ fn write(
 
 /// The format of the output: the requested one, or that of the ending of the file.
 fn format(args: &Args) -> anyhow::Result<OutputFormat> {
-    let ending = args.out.extension().and_then(|ending| ending.to_str()).unwrap_or("");
-    match (args.format, ending) {
+    let extension = args.out.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+    match (args.format, extension) {
         (Some(format), _) => Ok(format),
         // A text output can have any ending.
         (None, "paje" | "trace") if args.pj_dump => bail!(

@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     options.progress = bar.callback();
     let summary = cut(&recorded, &options, &selection, folder.path())?;
     drop(bar);
-    let CutSummary { processes, streams, kept, left_out, unreadable, errors, .. } = summary;
+    let CutSummary { processes, streams, written_records, left_out, unreadable, errors, .. } = summary;
     if processes == 0 {
         bail!("no process or thread of `{}` matches the filters: `tumit info` lists them", args.input.display());
     }
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut out = term::stdout();
     writeln!(
         out,
-        "{}: {kept} records of {processes} processes and {streams} threads; {left_out} left out",
+        "{}: {written_records} records of {processes} processes and {streams} threads; {left_out} left out",
         args.output.display()
     )
     .and_then(|()| out.flush())

@@ -20,12 +20,12 @@ use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange};
 
 use super::exit_status::ExitStatus;
-use crate::category_option::{CATEGORY_HELP, category};
+use crate::option_values::category_option::{CATEGORY_HELP, category};
+use crate::option_values::time_range_option::{self, time_range};
 use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
 use crate::stored_categories::StoredCategories;
 use crate::term;
-use crate::time_range_option::{self, time_range};
 use crate::view_filters::FilterOptions;
 use context::{CommandContext, ReportOptions};
 use report::DiagnosisReport;
@@ -76,7 +76,7 @@ pub(crate) struct Args {
     /// Selects the containers and states that are examined: level=TYPE (containers), states=TYPE,
     /// tasks=TYPE, several=any-busy|fractional (units with several children),
     /// stateless=idle|busy|overhead (times without a state)
-    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::category_option::name_value)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::option_values::category_option::name_value)]
     option: Vec<(String, String)>,
 
     /// The format of the report; csv needs --section [default: text]
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut settings = ParsedOptions::parse("diagnose", &[], &args.option)?.execution;
     let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), tumit_viewer::open)?;
     let Some(source) = opened else { return Ok(ExitStatus::InputHasMistakes) };
-    settings.categories = args.stored_categories.before(source.as_ref(), &args.category);
+    settings.categories = args.stored_categories.rules_before(source.as_ref(), &args.category);
     let summary = source.summary();
     let mut printed = PrintedDiagnostics::of(&summary);
     let filtered = args.filters.apply(&chain, Arc::clone(&source))?;

@@ -94,7 +94,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if remaining_records == 0 {
         return Ok(ExitStatus::Done);
     }
-    let listed = list_selected::<anyhow::Error>(&recorded, &options, &selection, |record| {
+    let listing = list_selected::<anyhow::Error>(&recorded, &options, &selection, |record| {
         let line = if args.json { json_line(record, &recorded, args.wall_clock) } else { columns.line(record) };
         writeln!(out, "{line}").context("cannot write")?;
         remaining_records -= 1;
@@ -102,14 +102,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     })?;
     out.flush().context("cannot write")?;
     let mut losses = recorded.losses();
-    losses.extend(listed.unreadable);
+    losses.extend(listing.unreadable);
     printed_diagnostics::print(&loss_diagnostics(&losses));
-    let (errors, others): (Vec<_>, Vec<_>) = listed.diagnostics.into_iter().partition(TraceDiagnostic::is_error);
+    let (errors, warnings): (Vec<_>, Vec<_>) = listing.diagnostics.into_iter().partition(TraceDiagnostic::is_error);
     printed_diagnostics::print(&errors);
     printed_diagnostics::print(&recorded.launch_diagnostic());
     printed_diagnostics::print(&recorded.truncation_diagnostic());
-    printed_diagnostics::print(&listed.clocks.diagnostics);
-    printed_diagnostics::print(&others);
+    printed_diagnostics::print(&listing.clocks.diagnostics);
+    printed_diagnostics::print(&warnings);
     let is_good = losses.is_empty() && errors.is_empty();
     Ok(if is_good { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
@@ -153,7 +153,7 @@ impl ColumnWidths {
                 value => line.push_str(&value.to_string()),
             }
         }
-        if record.truncated {
+        if record.is_truncated {
             line.push_str("  (truncated)");
         }
         if let Some(source) = record.source {
@@ -186,7 +186,7 @@ fn json_line(record: &ListedRecord<'_>, run: &OpenRun, has_wall_clock: bool) -> 
     if let Some(nanos) = record.wall_clock.filter(|_| has_wall_clock) {
         object["time"] = json!(wall_clock::text(nanos));
     }
-    if record.truncated {
+    if record.is_truncated {
         object["truncated"] = json!(true);
     }
     if let Some(source) = record.source {

@@ -78,23 +78,23 @@ fn format(file: &str, check: bool, out: &mut impl Write) -> anyhow::Result<Forma
     }
     let text = spec_files::text(file)?;
     let name = if is_standard_input { "<standard input>" } else { file };
-    let formatted = match tumit::fmt::format(name, &text) {
+    let formatted_text = match tumit::fmt::format(name, &text) {
         Ok(formatted) => formatted,
         Err(diagnostics) => {
             spec_files::print_diagnostics(&diagnostics);
             return Ok(FormatOutcome::HasMistakes);
         }
     };
-    let changes = formatted != text;
+    let changes = formatted_text != text;
     if check {
         if changes {
-            show(name, &text, &formatted, out).context("cannot write")?;
+            show(name, &text, &formatted_text, out).context("cannot write")?;
             return Ok(FormatOutcome::WouldChange);
         }
     } else if is_standard_input {
-        out.write_all(formatted.as_bytes()).context("cannot write")?;
+        out.write_all(formatted_text.as_bytes()).context("cannot write")?;
     } else if changes {
-        rewrite(Path::new(file), &formatted)?;
+        rewrite(Path::new(file), &formatted_text)?;
     }
     Ok(FormatOutcome::Done)
 }

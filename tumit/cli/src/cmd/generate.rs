@@ -113,7 +113,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         return Err(anyhow!("--off {unknown}: no such level; {} has {}", args.spec, names.join(", ")));
     }
     let mut options = CodegenOptions::default();
-    options.off.clone_from(&args.off);
+    options.removed_levels.clone_from(&args.off);
     let files = args.language.backend(args.reader)?.generate(&spec, &options);
     let files = files.with_context(|| format!("cannot generate from {}", args.spec))?;
     match &args.output {

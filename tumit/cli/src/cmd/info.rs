@@ -107,7 +107,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
         bytes_per_record: (in_files > 0).then(|| ratio(stored, in_files)),
         memory_bytes_per_record: ratio(census.bytes, census.records),
         undecodable_records: census.undecodable,
-        truncated_records: census.truncated,
+        truncated_records: census.truncated_records,
         long_names: run.processes.iter().map(changed_names::long_names).sum(),
         start: start_ns.map(wall_clock::text),
         start_ns,
@@ -116,13 +116,13 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
         events: events.collect(),
         dropped: census.losses.iter().map(|range| drop_info(run, range)).collect(),
         losses: losses.iter().map(Loss::diagnostic).chain(missing_names.iter().cloned()).collect(),
-        reported: loss_diagnostics(&losses).into_iter().chain(missing_names).collect(),
+        loss_lines: loss_diagnostics(&losses).into_iter().chain(missing_names).collect(),
         diagnostics: run
             .launch_diagnostic()
             .into_iter()
             .chain(run.rank_diagnostic())
             .chain(changed_names::truncated_name_warnings(run))
-            .chain(truncation_diagnostic(census.truncated))
+            .chain(truncation_diagnostic(census.truncated_records))
             .chain(private_live_message(run))
             .chain(census.clocks.errors())
             .chain(census.clocks.diagnostics.iter().cloned())
@@ -177,14 +177,14 @@ fn private_live_message(run: &OpenRun) -> Option<TraceDiagnostic> {
 
 /// The state of a process, with the information of this machine.
 fn state(process: &ProcessInRun) -> &'static str {
-    if process.ended {
+    if process.has_ended {
         return if process.repaired.is_some_and(|repaired| repaired.unended) { "repaired" } else { "ended" };
     }
     if process.is_running() { "running" } else { "unfinished" }
 }
 
-fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
-    let process = &run.processes[at];
+fn process_info(run: &OpenRun, index: usize) -> ProcessInfo {
+    let process = &run.processes[index];
     let mut streams: Vec<&StreamInRun> = process.streams.iter().collect();
     streams.sort_by_cached_key(|stream| (natural_order_key(&stream.distinct_name()), stream.tid, stream.number));
     let threads = streams.into_iter().map(|stream| ThreadInfo {
@@ -200,7 +200,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
     });
     ProcessInfo {
         file: process.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
-        name: run.process_name(at),
+        name: run.process_name(index),
         rank: process.rank,
         pid: process.pid,
         host: process.host.clone(),
@@ -214,7 +214,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
         missing_tables: process.missing_blocks,
         uncounted: process.has_missing_buffers(),
         damaged_bytes: process.damaged_bytes(),
-        ended: process.ended,
+        ended: process.has_ended,
         state: state(process),
         buffers: process.buffers.and_then(|buffers| match buffers {
             0 => Some("private"),
@@ -226,7 +226,7 @@ fn process_info(run: &OpenRun, at: usize) -> ProcessInfo {
             file: live.path.display().to_string(),
             records: live.records,
             bytes: live.bytes,
-            errors: live.faults.iter().map(|fault| fault.why.to_string()).collect(),
+            errors: live.faults.iter().map(|fault| fault.reason.to_string()).collect(),
         }),
         parent: run.parent_of(process).map(|parent| parent.pid),
         job: process.job.clone(),
@@ -250,15 +250,16 @@ fn by_rank(run: &OpenRun) -> Vec<usize> {
 /// 10`.
 fn natural_order_key(name: &str) -> Vec<(u128, String)> {
     let mut pieces = Vec::new();
-    let mut rest = name;
-    while !rest.is_empty() {
-        let text = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let digits = rest[text..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |length| text + length);
+    let mut remainder = name;
+    while !remainder.is_empty() {
+        let text = remainder.find(|c: char| c.is_ascii_digit()).unwrap_or(remainder.len());
+        let digits =
+            remainder[text..].find(|c: char| !c.is_ascii_digit()).map_or(remainder.len(), |length| text + length);
         // The text is compared first. Numbers that are too long to compare count as equal, and the
         // thread id decides.
-        pieces.push((0, rest[..text].to_owned()));
-        pieces.push((rest[text..digits].parse().unwrap_or(0), String::new()));
-        rest = &rest[digits..];
+        pieces.push((0, remainder[..text].to_owned()));
+        pieces.push((remainder[text..digits].parse().unwrap_or(0), String::new()));
+        remainder = &remainder[digits..];
     }
     pieces
 }

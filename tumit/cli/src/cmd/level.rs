@@ -114,9 +114,9 @@ fn run_targets(path: &Path) -> anyhow::Result<Vec<SwitchTarget>> {
     let run = OpenRun::open_launches(path, LaunchSelection::All)?;
     let mut private = Vec::new();
     let mut targets = Vec::new();
-    for (number, process) in run.processes.iter().enumerate().filter(|(_, process)| !process.ended) {
+    for (number, process) in run.processes.iter().enumerate().filter(|(_, process)| !process.has_ended) {
         let name = process.rank.map_or_else(|| format!("process {}", process.pid), |_| run.process_name(number));
-        match process.live.as_ref().filter(|live| live.used) {
+        match process.live.as_ref().filter(|live| live.is_used) {
             Some(live) if active_recorders::user_of(&[&live.path]).is_some() => {
                 targets.push(SwitchTarget { name, live: live.path.clone(), levels: levels(process) });
             }
@@ -186,7 +186,7 @@ fn send_request(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<Sw
     put(&mut file, head::REQUEST_LENGTH, &length.to_le_bytes())?;
     // This is the last write, because the process reads the request when the number changes.
     put(&mut file, head::REQUEST, &number.to_le_bytes())?;
-    let until = Instant::now() + timeout;
+    let deadline = Instant::now() + timeout;
     while word(&mut file, head::REQUEST_DONE)? != number {
         if word(&mut file, head::REQUEST)? != number {
             bail!("another request was made at the same time; try again");
@@ -194,10 +194,10 @@ fn send_request(live: &Path, text: &str, timeout: Duration) -> anyhow::Result<Sw
         if !live.exists() {
             bail!("the process has ended");
         }
-        if Instant::now() >= until && !withdraw_request(&mut file, number)? {
+        if Instant::now() >= deadline && !withdraw_request(&mut file, number)? {
             break;
         }
-        if Instant::now() >= until {
+        if Instant::now() >= deadline {
             bail!(
                 "no answer in {} s, so the request is withdrawn: the process is stopped, has no writer thread (after `fork`, or with `TUMIT_NO_THREAD`), or was killed and left `{path}`",
                 timeout.as_secs()

@@ -98,15 +98,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         }
     }
     folder.finish()?;
-    let joined = OpenRun::open_launches(&args.output, LaunchSelection::All)?;
+    let merged_run = OpenRun::open_launches(&args.output, LaunchSelection::All)?;
     let mut out = term::stdout();
     let records: u64 =
-        joined.processes.iter().flat_map(|p| &p.streams).map(tumit_converter::run::StreamInRun::records).sum();
-    let count = joined.processes.len();
+        merged_run.processes.iter().flat_map(|p| &p.streams).map(tumit_converter::run::StreamInRun::records).sum();
+    let count = merged_run.processes.len();
     writeln!(out, "{}: {count} processes, {records} records", args.output.display())
         .and_then(|()| out.flush())
         .context("cannot write")?;
-    let mut errors = loss_diagnostics(&joined.losses());
+    let mut errors = loss_diagnostics(&merged_run.losses());
     errors.extend(reported);
     printed_diagnostics::print(&errors);
     Ok(if errors.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })

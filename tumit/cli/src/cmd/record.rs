@@ -22,7 +22,7 @@ use tumit_preload::program_command::ProgramCommand;
 use tumit_preload::program_file::{ProgramFile, StartObstacle, executable};
 
 use super::exit_status::ExitStatus;
-use crate::byte_sizes::ByteSize;
+use crate::option_values::byte_sizes::ByteSize;
 use crate::term;
 use program_run::ProgramEnd;
 use recorder_choice::{RecorderName, chosen_recorders, level_list};

@@ -201,11 +201,11 @@ fn refuse(args: &Args, process: &ProcessInRun, repair: Option<&FileRepair>) -> a
             );
         }
     }
-    if let Some(missing) = repair.live_is_missing.as_ref().filter(|_| !args.force) {
+    if let Some(missing_file) = repair.live_is_missing.as_ref().filter(|_| !args.force) {
         bail!(
             "{}: its last records are in `{}`, which does not exist: move that file here as `{}`, or add `--force` to repair without it",
             process.path.display(),
-            missing.display(),
+            missing_file.display(),
             process.path.with_extension("live").file_name().unwrap_or_default().display()
         );
     }

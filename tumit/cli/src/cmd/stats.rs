@@ -10,9 +10,9 @@ use tumit_viewer::stats::{self, RowGrouping, StatsRow};
 use tumit_viewer::text::time_display::{duration, group_digits, timestamp};
 
 use super::exit_status::ExitStatus;
+use crate::option_values::time_range_option::{self, time_range};
 use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::run_options::{RunOptions, index_choice};
-use crate::time_range_option::{self, time_range};
 use crate::view_filters::FilterOptions;
 use crate::{term, text_table};
 
@@ -122,12 +122,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let mut time_range = args.time_range.map_or(Ok(extent), |range| range.intersection(extent))?;
     // A trace without duration counts as its first nanosecond.
     time_range.to = time_range.to.max(GlobalNanos(time_range.from.0.saturating_add(1)));
-    let by = match args.by {
+    let grouping = match args.by {
         RowChoice::Value => RowGrouping::Value,
         RowChoice::Container => RowGrouping::Container,
         RowChoice::Type => RowGrouping::Type,
     };
-    let rows = stats::table(source.as_ref(), time_range, by, args.field.as_deref())?;
+    let rows = stats::table(source.as_ref(), time_range, grouping, args.field.as_deref())?;
     let is_whole = chain.filters.is_empty() && args.time_range.is_none();
     let is_empty = rows.is_empty() && is_moment(extent) && is_whole;
     if is_empty && (args.csv || args.json) {

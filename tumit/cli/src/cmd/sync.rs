@@ -68,14 +68,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if let Some(title) = input.title() {
         recorded.path = title.into();
     }
-    let chosen = options(args.dating, args.resources);
-    if !args.strict.accepts_run(&input, &chosen, args.launch.launches())? {
+    let options = options(args.dating, args.resources);
+    if !args.strict.accepts_run(&input, &options, args.launch.launches())? {
         return Ok(ExitStatus::InputHasMistakes);
     }
     let start = Instant::now();
-    let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&recorded, &chosen)?;
+    let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&recorded, &options)?;
     let seconds = start.elapsed().as_secs_f64();
-    let report = SyncReport { run: &recorded, reversed_raw, corrected: &corrected, seconds };
+    let report = SyncReport { run: &recorded, reversed_raw, correction: &corrected, seconds };
     let mut out = term::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &report.json()).context("cannot write")?;
@@ -101,47 +101,47 @@ struct SyncReport<'r> {
     run: &'r OpenRun,
     /// Links that the uncorrected clocks reverse.
     reversed_raw: u64,
-    corrected: &'r ConversionReport,
+    correction: &'r ConversionReport,
     seconds: f64,
 }
 
 impl SyncReport<'_> {
     /// Number of links that the clocks alone reverse.
     fn by_clocks(&self) -> u64 {
-        self.corrected.causality.map_or(self.corrected.counts.reversed_links, |report| report.reversed)
+        self.correction.causality.map_or(self.correction.counts.reversed_links, |report| report.reversed)
     }
 
     fn text(&self) -> String {
-        let Self { run, reversed_raw, corrected, .. } = *self;
-        let clocks = corrected.clocks.domains.len();
+        let Self { run, reversed_raw, correction, .. } = *self;
+        let clocks = correction.clocks.domains.len();
         let mut text = format!("{}: {clocks} clock{}\n", run.path.display(), if clocks == 1 { "" } else { "s" });
         self.append_clocks(&mut text);
         let with_samples =
-            corrected.reversed_by_samples.map(|count| format!("{count} with samples alone, ")).unwrap_or_default();
+            correction.reversed_by_samples.map(|count| format!("{count} with samples alone, ")).unwrap_or_default();
         text.push_str(&format!(
             "\n{} links; reversed: {} with raw clocks, {with_samples}{} with fitted clocks, {} with final timestamps\n",
-            corrected.counts.links,
+            correction.counts.links,
             reversed_raw,
             self.by_clocks(),
-            corrected.counts.reversed_links
+            correction.counts.reversed_links
         ));
-        if let Some(report) = corrected.causality.filter(|report| report.moved > 0) {
+        if let Some(report) = correction.causality.filter(|report| report.moved_links > 0) {
             let largest = duration(report.largest_nanos as f64);
             text.push_str(&format!(
                 "{} links were put in order; timestamps were moved by up to {largest}\n",
-                report.moved
+                report.moved_links
             ));
         }
-        if let Some(report) = corrected.causality.filter(|report| report.parts > 0) {
+        if let Some(report) = correction.causality.filter(|report| report.parts > 0) {
             text.push_str(&format!(
                 "{} parts of collective operations wait for others; {} ended too early with fitted clocks, {} were moved\n",
                 report.parts, report.reversed_parts, report.moved_parts
             ));
         }
-        if let Some(wander) = corrected.clocks.wander {
+        if let Some(wander) = correction.clocks.wander {
             text.push_str(&format!("the clocks wander by {wander:.0e} per square root of a second\n"));
         }
-        for diagnostic in corrected.clock_errors().iter().chain(&corrected.diagnostics) {
+        for diagnostic in correction.clock_errors().iter().chain(&correction.diagnostics) {
             text.push_str(&format!("! {diagnostic}\n"));
         }
         text
@@ -149,7 +149,7 @@ impl SyncReport<'_> {
 
     /// Appends the table with one row for each process.
     fn append_clocks(&self, text: &mut String) {
-        let Self { run, corrected, .. } = *self;
+        let Self { run, correction, .. } = *self;
         let head = [
             "process",
             "host",
@@ -167,8 +167,8 @@ impl SyncReport<'_> {
             "error bound",
         ];
         let mut rows = vec![head.map(str::to_owned).to_vec()];
-        for ((number, process), &domain) in run.processes.iter().enumerate().zip(&corrected.clocks.domain_of) {
-            let domain = &corrected.clocks.domains[domain];
+        for ((number, process), &domain) in run.processes.iter().enumerate().zip(&correction.clocks.domain_of) {
+            let domain = &correction.clocks.domains[domain];
             let if_any = |nanos: f64, any: bool| if any { duration(nanos) } else { "-".to_owned() };
             rows.push(vec![
                 run.process_name(number),
@@ -191,7 +191,7 @@ impl SyncReport<'_> {
     }
 
     fn json(&self) -> Value {
-        let Self { run, reversed_raw, corrected, seconds } = *self;
+        let Self { run, reversed_raw, correction, seconds } = *self;
         let domain = |domain: &ClockDomain| {
             json!({
                 "name": domain.name,
@@ -213,28 +213,28 @@ impl SyncReport<'_> {
                 "clock_steps": domain.clock_steps.iter().map(|step| json!({ "timestamp_ns": step.timestamp, "size_ns": step.size })).collect::<Vec<_>>(),
             })
         };
-        let processes = run.processes.iter().zip(&corrected.clocks.domain_of);
+        let processes = run.processes.iter().zip(&correction.clocks.domain_of);
         let processes =
             processes.map(|(process, clock)| json!({ "rank": process.rank, "pid": process.pid, "clock": clock }));
         json!({
             "run": run.path.display().to_string(),
-            "clocks": corrected.clocks.domains.iter().map(domain).collect::<Vec<_>>(),
+            "clocks": correction.clocks.domains.iter().map(domain).collect::<Vec<_>>(),
             "processes": processes.collect::<Vec<_>>(),
-            "links": corrected.counts.links,
+            "links": correction.counts.links,
             "reversed_raw": reversed_raw,
-            "reversed_by_samples": corrected.reversed_by_samples,
+            "reversed_by_samples": correction.reversed_by_samples,
             "reversed_by_clocks": self.by_clocks(),
-            "reversed_corrected": corrected.counts.reversed_links,
-            "moved_links": corrected.causality.map(|report| report.moved),
-            "collective_parts": corrected.causality.map(|report| report.parts),
-            "reversed_parts_by_clocks": corrected.causality.map(|report| report.reversed_parts),
-            "moved_parts": corrected.causality.map(|report| report.moved_parts),
-            "largest_move_ns": corrected.causality.map(|report| report.largest_nanos),
-            "circular_links": corrected.causality.map(|report| report.circular),
-            "wander": corrected.clocks.wander,
+            "reversed_corrected": correction.counts.reversed_links,
+            "moved_links": correction.causality.map(|report| report.moved_links),
+            "collective_parts": correction.causality.map(|report| report.parts),
+            "reversed_parts_by_clocks": correction.causality.map(|report| report.reversed_parts),
+            "moved_parts": correction.causality.map(|report| report.moved_parts),
+            "largest_move_ns": correction.causality.map(|report| report.largest_nanos),
+            "circular_links": correction.causality.map(|report| report.circular),
+            "wander": correction.clocks.wander,
             "seconds": seconds,
-            "errors": diagnostic_texts(&corrected.clock_errors()),
-            "diagnostics": diagnostic_texts(&corrected.diagnostics),
+            "errors": diagnostic_texts(&correction.clock_errors()),
+            "diagnostics": diagnostic_texts(&correction.diagnostics),
         })
     }
 }

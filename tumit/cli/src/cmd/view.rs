@@ -24,11 +24,11 @@ use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
 use super::exit_status::ExitStatus;
+use crate::option_values::time_range_option::{self, time_range};
 use crate::printed_diagnostics::PrintedDiagnostics;
 use crate::progress::ProgressDisplay;
 use crate::run_options::{RunOptions, index_choice, is_mistake};
 use crate::term;
-use crate::time_range_option::{self, time_range};
 use crate::trace_input::TraceInput;
 use crate::view_filters::FilterOptions;
 use image_outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
@@ -266,12 +266,12 @@ fn show(args: &Args, mut options: OpenOptions, chain: &FilterChain) -> anyhow::R
         let on_end = Box::new(move |outcome| _ = sender.send((index, outcome)));
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.convert.progress = bar.callback().filter(|_| !args.follow);
-        let opened = if args.follow {
+        let result = if args.follow {
             Ok(OpenedTrace::Going(background_read::follow(path, &options, on_end)))
         } else {
             background_read::begin(path, &options, on_end)
         };
-        let source = match opened {
+        let source = match result {
             Ok(OpenedTrace::Going(current)) => {
                 bars.push(Some(bar));
                 current
@@ -337,7 +337,7 @@ fn layout_options(args: &Args) -> LayoutOptions {
     LayoutOptions {
         folds: FoldedContainers { level: args.fold, ..FoldedContainers::default() },
         theme: args.theme.into(),
-        joined: if args.collectives { JoinedOperations::All } else { JoinedOperations::None },
+        joined_operations: if args.collectives { JoinedOperations::All } else { JoinedOperations::None },
         ..LayoutOptions::default()
     }
 }

@@ -11,18 +11,20 @@ use crate::value_type::ValueType;
 pub(super) fn lower(
     scope: &ExprScope<'_>,
     action: &ast::Action,
-    written: &WrittenCollective,
+    ast_collective: &WrittenCollective,
     verb: &ActionVerb,
     usage: &mut RuleUsage,
     diagnostics: &mut Diagnostics,
 ) -> Option<CollectiveClause> {
-    let WrittenCollective { kind, head, .. } = *written;
-    let (communicator, communicator_types) = key_values(scope, written.communicator.as_ref(), diagnostics);
-    let (key, key_types) = key_values(scope, written.key.as_ref(), diagnostics);
-    let root = written.root.as_ref().and_then(|root| instance(scope, root, diagnostics));
-    let bytes =
-        written.bytes.as_ref().map(|bytes| scope.expect(bytes, ValueType::Integer, "the number of bytes", diagnostics));
-    report_misuse(written, diagnostics);
+    let WrittenCollective { kind, head, .. } = *ast_collective;
+    let (communicator, communicator_types) = key_values(scope, ast_collective.communicator.as_ref(), diagnostics);
+    let (key, key_types) = key_values(scope, ast_collective.key.as_ref(), diagnostics);
+    let root = ast_collective.root.as_ref().and_then(|root| instance(scope, root, diagnostics));
+    let bytes = ast_collective
+        .bytes
+        .as_ref()
+        .map(|bytes| scope.expect(bytes, ValueType::Integer, "the number of bytes", diagnostics));
+    report_misuse(ast_collective, diagnostics);
     let (ActionVerb::SetState { ty, .. } | ActionVerb::PushState { ty, .. }) = verb else {
         // The verb of an action with an error is unknown.
         if *verb != ActionVerb::Ignore {
@@ -35,28 +37,28 @@ pub(super) fn lower(
         }
         return None;
     };
-    let span = written.key.as_ref().or(written.communicator.as_ref()).map_or(head, |key| key.span);
+    let span = ast_collective.key.as_ref().or(ast_collective.communicator.as_ref()).map_or(head, |key| key.span);
     usage.collective((*ty, kind), CollectiveUse { span, communicator: communicator_types, key: key_types });
-    let key = written.key.is_some().then_some(key);
+    let key = ast_collective.key.is_some().then_some(key);
     Some(CollectiveClause { kind, communicator, key, root, bytes })
 }
 
 /// Reports the parts of a clause that its kind does not have.
-fn report_misuse(written: &WrittenCollective, diagnostics: &mut Diagnostics) {
-    let kind = written.kind.word();
-    if let Some(root) = written.root.as_ref().filter(|_| !written.kind.has_root()) {
+fn report_misuse(ast_collective: &WrittenCollective, diagnostics: &mut Diagnostics) {
+    let kind = ast_collective.kind.word();
+    if let Some(root) = ast_collective.root.as_ref().filter(|_| !ast_collective.kind.has_root()) {
         diagnostics.push(
             Diagnostic::error(Code::CollectiveMisuse, format!("an operation of kind `{kind}` has no root"))
                 .with_location(root.span, "not possible here")
-                .with_label(written.head, "the kind")
+                .with_label(ast_collective.head, "the kind")
                 .help("remove the root, or write `one-to-all` or `all-to-one`"),
         );
     }
-    if let Some(bytes) = written.bytes.as_ref().filter(|_| written.kind == OperationKind::Barrier) {
+    if let Some(bytes) = ast_collective.bytes.as_ref().filter(|_| ast_collective.kind == OperationKind::Barrier) {
         diagnostics.push(
             Diagnostic::error(Code::CollectiveMisuse, "a barrier transfers no bytes")
                 .with_location(bytes.span, "not possible here")
-                .with_label(written.head, "the kind")
+                .with_label(ast_collective.head, "the kind")
                 .help("remove `bytes`, or write `all-to-all`"),
         );
     }

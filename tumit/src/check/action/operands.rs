@@ -95,37 +95,42 @@ pub(super) fn held_by(
 /// A container and its keys.
 pub(in crate::check) fn instance(
     scope: &ExprScope<'_>,
-    written: &ast::Instance,
+    ast_instance: &ast::Instance,
     diagnostics: &mut Diagnostics,
 ) -> Option<Instance> {
     let model = scope.model;
-    let name = &written.name;
+    let name = &ast_instance.name;
     let Some(ty) = model.containers.get(&name.text).copied() else {
         let containers = model.containers.keys().map(String::as_str);
         model.report_unknown(Code::UnknownContainer, "container", name, containers, diagnostics);
         return None;
     };
     let keys = model.path_keys(ty);
-    if keys.len() != written.keys.len() {
+    if keys.len() != ast_instance.keys.len() {
         let needs = match keys.len() {
             0 => "none".to_owned(),
             n => n.to_string(),
         };
-        let given_types = values_of(scope, &written.keys, diagnostics);
+        let given_types = values_of(scope, &ast_instance.keys, diagnostics);
         let path = if keys.len() > 1 { ", for its whole path" } else { "" };
         diagnostics.push(
             Diagnostic::error(
                 Code::KeyCount,
                 format!("this key has {given_types}, but the container `{}` needs {needs}", name.text),
             )
-            .with_location(written.span, format!("{} given, {needs} needed{path}", written.keys.len()))
+            .with_location(ast_instance.span, format!("{} given, {needs} needed{path}", ast_instance.keys.len()))
             .with_label(model.container_spans[ty.index()], "declared here")
             .help(format!("write `{}`", model.pattern_of(ty))),
         );
         return None;
     }
-    let lowered = keys.iter().zip(&written.keys).map(|(key, expr)| key_value(scope, key, expr, diagnostics));
-    Some(Instance { ty, keys: lowered.collect(), existing: written.existing.is_some(), span: Some(written.span) })
+    let lowered = keys.iter().zip(&ast_instance.keys).map(|(key, expr)| key_value(scope, key, expr, diagnostics));
+    Some(Instance {
+        ty,
+        keys: lowered.collect(),
+        must_exist: ast_instance.existing.is_some(),
+        span: Some(ast_instance.span),
+    })
 }
 
 /// Describes the types of a key: `3 integers`, or `2 values` if they differ. Reports errors in the

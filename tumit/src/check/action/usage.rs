@@ -42,7 +42,7 @@ pub(crate) struct RuleUsage {
     /// By state type and kind.
     collectives: BTreeMap<(EntityTypeId, OperationKind), Vec<CollectiveUse>>,
     /// Whether an action has an error. Checks for missing actions are then skipped.
-    pub(crate) incomplete: bool,
+    pub(crate) has_error: bool,
 }
 
 impl RuleUsage {
@@ -109,7 +109,7 @@ impl RuleUsage {
                         .note("a start and an end are one link if their keys are equal"),
                 );
             }
-            if self.incomplete || ends().any(|end| end.is_start != first.is_start) {
+            if self.has_error || ends().any(|end| end.is_start != first.is_start) {
                 continue;
             }
             let (does, never) = if first.is_start { ("started", "ended") } else { ("ended", "started") };

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Converts the size of a part of a spec, which is far below 4 Gi.
-pub(super) fn narrow(size: usize) -> u32 {
+pub(super) fn size_u32(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }
 

@@ -11,8 +11,9 @@ use tracer_format::schema::SCHEMA_VERSION;
 use tracer_format::tags::tag;
 use tracer_format::{BlockKind, ClockKind, PayloadCodec, cause};
 
-/// Macros for the numbers, and for the additional ones in `more`. Their names start with `prefix`.
-pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
+/// Macros for the numbers, and for the additional ones in `extra_constants`. Their names start with
+/// `prefix`.
+pub(super) fn constants(prefix: &str, extra_constants: &[(&str, u64)]) -> String {
     let mut out = String::from("/* ---- The byte format ---- */\n\n");
     for (name, magic) in [
         ("FILE_MAGIC", tracer_format::FILE_MAGIC),
@@ -23,7 +24,7 @@ pub(super) fn constants(prefix: &str, more: &[(&str, u64)]) -> String {
         let _ = writeln!(out, "#define {prefix}{name} \"{octal}\"");
     }
     let _ = writeln!(out, "#define {prefix}WRITER_VERSION \"{}\"", super::c_text::VERSION);
-    for (name, number) in numbers().iter().chain(more) {
+    for (name, number) in numbers().iter().chain(extra_constants) {
         let _ = writeln!(out, "#define {prefix}{name} {number:#X}u");
     }
     out.push('\n');

@@ -46,7 +46,7 @@ impl CHeader<'_> {
             let _ = writeln!(out, "{}", format!(" * {}", comment(line)).trim_end());
         }
         let level = self.spec.levels.first().map_or("LEVEL", |level| level.name.as_str());
-        let off = self.names.off(self.names.levels.first().map_or("LEVEL", String::as_str));
+        let off = self.names.level_switch(self.names.levels.first().map_or("LEVEL", String::as_str));
         let switch = format!("TUMIT_LEVELS={level}=off");
         let policy = format!("TUMIT_POLICY={level}=block");
         let call = format!("tumit1_set_level(\"{level}\", 0)");
@@ -128,16 +128,16 @@ impl CHeader<'_> {
     pub(super) fn switches(&self, out: &mut String) {
         out.push_str("\n/* The levels: 0 if off. */\n");
         for (level, name) in self.spec.levels.iter().zip(&self.names.levels) {
-            let on = self.names.on(name);
+            let level_macro = self.names.level_macro(name);
             doc(out, &level.doc);
-            if self.options.off.contains(&level.name) {
-                let _ = writeln!(out, "#define {on} 0u");
+            if self.options.removed_levels.contains(&level.name) {
+                let _ = writeln!(out, "#define {level_macro} 0u");
                 continue;
             }
             let _ = write!(
                 out,
-                "#if defined TUMIT_OFF || defined {off}\n#define {on} 0u\n#else\n#define {on} tumit1_word(&{word})\n#endif\n",
-                off = self.names.off(name),
+                "#if defined TUMIT_OFF || defined {off}\n#define {level_macro} 0u\n#else\n#define {level_macro} tumit1_word(&{word})\n#endif\n",
+                off = self.names.level_switch(name),
                 word = self.word(name)
             );
         }

@@ -79,7 +79,8 @@ impl CNames {
         let scopes = self.scopes.iter().zip(&spec.spans);
         let scopes = scopes.map(|(name, span)| (name.clone(), format!("the guard of span `{}`", span.name)));
         let switches = self.levels.iter().zip(&spec.levels);
-        let switches = switches.map(|(name, level)| (self.off(name), format!("the switch of level `{}`", level.name)));
+        let switches =
+            switches.map(|(name, level)| (self.level_switch(name), format!("the switch of level `{}`", level.name)));
         functions.chain(values).chain(constants).chain(scopes).chain(switches)
     }
 
@@ -101,13 +102,18 @@ impl CNames {
     }
 
     /// The macro that is not 0 if a level is on.
-    pub(in crate::codegen) fn on(&self, level: &str) -> String {
+    pub(in crate::codegen) fn level_macro(&self, level: &str) -> String {
         format!("TUMIT1_ON_{}_{level}", self.trace)
     }
 
     /// The macro with which a program removes a level.
-    pub(super) fn off(&self, level: &str) -> String {
+    pub(super) fn level_switch(&self, level: &str) -> String {
         format!("{}_OFF_{level}", self.trace.to_uppercase())
+    }
+
+    /// The macro that registers the spec, in headers without a constructor.
+    pub(super) fn register_macro(&self) -> String {
+        format!("TUMIT_REGISTER_{}", self.trace.to_uppercase())
     }
 
     /// Whether the header of a spec with another name can define this name. `a_b_c` can belong to

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use tracer_format::schema::{FieldType, Scalar};
 
-use super::c_text::{VERSION, comment, doc, narrow};
+use super::c_text::{VERSION, comment, doc, size_u32};
 use super::names::{self, CNames};
 use super::type_declarations;
 use crate::Spec;
@@ -80,17 +80,17 @@ impl CReaderNames {
         let mut members = HashSet::from(["head".to_owned()]);
         let absent = spec.first_absent_end();
         let events = names.functions.iter().take(absent).map(|function| {
-            let rest = function.strip_prefix(&format!("{trace}_")).unwrap_or(function);
-            let mut member = c_name(rest);
+            let suffix = function.strip_prefix(&format!("{trace}_")).unwrap_or(function);
+            let mut member = c_name(suffix);
             while !members.insert(member.clone()) {
                 member.push('_');
             }
             CEventNames {
                 member,
                 structure: free(format!("{function}_record")),
-                kind: free(format!("{trace}_is_{rest}")),
-                print: free(format!("{trace}_print_{rest}")),
-                write: free(format!("{trace}_write_{rest}")),
+                kind: free(format!("{trace}_is_{suffix}")),
+                print: free(format!("{trace}_print_{suffix}")),
+                write: free(format!("{trace}_write_{suffix}")),
             }
         });
         let events = events.collect();
@@ -103,7 +103,7 @@ struct CMember {
     name: String,
     /// The member with the number of its elements or bytes.
     count: Option<String>,
-    declared: Vec<String>,
+    declarations: Vec<String>,
 }
 
 /// Data that all sections of a header need.
@@ -173,7 +173,7 @@ impl CReaderHeader<'_> {
                 let (c, note) = self.element(scalar);
                 let space = if c.ends_with('*') { "" } else { " " };
                 let pointer = if c.ends_with('*') { format!("{c}const *") } else { format!("const {c} *") };
-                let (declared, count) = match field.ty {
+                let (declarations, count) = match field.ty {
                     FieldType::One(Scalar::String | Scalar::Bytes) => {
                         let count = free(format!("{name}_bytes"));
                         (vec![format!("{c}{name};"), format!("size_t {count};")], Some(count))
@@ -185,7 +185,7 @@ impl CReaderHeader<'_> {
                         (vec![format!("{pointer}{name};{note}"), format!("size_t {count};")], Some(count))
                     }
                 };
-                CMember { name, count, declared }
+                CMember { name, count, declarations }
             })
             .collect()
     }
@@ -221,7 +221,7 @@ impl CReaderHeader<'_> {
             out.push('\n');
             doc(out, &record.doc);
             let _ = write!(out, "struct {} {{\n    struct tumit1r_head head;\n", event.structure);
-            for line in self.members(number).iter().flat_map(|member| &member.declared) {
+            for line in self.members(number).iter().flat_map(|member| &member.declarations) {
                 let _ = writeln!(out, "    {line}");
             }
             out.push_str("};\n");
@@ -385,7 +385,7 @@ fn array(out: &mut String, ty: &str, name: &str, items: &[String]) {
     if items.is_empty() {
         return;
     }
-    let _ = write!(out, "TUMIT1R_DATA {ty} {name}[{}] = {{", narrow(items.len()));
+    let _ = write!(out, "TUMIT1R_DATA {ty} {name}[{}] = {{", size_u32(items.len()));
     let mut column = usize::MAX;
     for item in items {
         if column.saturating_add(item.len()) > 112 {

@@ -15,7 +15,7 @@ use crate::spec::RecordDecl;
 /// The parameters of a function in C.
 pub(super) struct CSignature {
     /// The declarations: `uint16_t node_`. A counted array has two.
-    pub(super) declared: Vec<String>,
+    pub(super) declarations: Vec<String>,
     /// The names, as arguments of a call.
     pub(super) names: Vec<String>,
     /// The bytes that each field adds to the record.
@@ -25,7 +25,7 @@ pub(super) struct CSignature {
 /// The code for one field of a record.
 struct CField {
     /// Code before the record begins: the count of a counted field.
-    before: Option<String>,
+    setup: Option<String>,
     /// A C expression for the number of bytes, if this number varies.
     bytes: Option<String>,
     /// A statement that reduces the count of a record that is too long, to at most `tumit1_most`
@@ -38,14 +38,14 @@ struct CField {
 impl CField {
     /// A field of constant size.
     const fn fixed_size(stores: Vec<String>) -> Self {
-        Self { before: None, bytes: None, cut: None, stores }
+        Self { setup: None, bytes: None, cut: None, stores }
     }
 }
 
 impl CSignature {
     /// The signature of record `index`, without its source position.
     pub(super) fn new(header: &CHeader<'_>, index: usize) -> Self {
-        let mut signature = Self { declared: Vec::new(), names: Vec::new(), fields: Vec::new() };
+        let mut signature = Self { declarations: Vec::new(), names: Vec::new(), fields: Vec::new() };
         for (number, field) in header.spec.records[index].layout.fields.iter().enumerate() {
             signature.add(header, number, &field.name, field.ty);
         }
@@ -59,7 +59,7 @@ impl CSignature {
             name.push('_');
         }
         let space = if ty.ends_with('*') { "" } else { " " };
-        self.declared.push(format!("{ty}{space}{name}"));
+        self.declarations.push(format!("{ty}{space}{name}"));
         self.names.push(name.clone());
         name
     }
@@ -73,7 +73,7 @@ impl CSignature {
             FieldType::One(Scalar::String) => {
                 let text = self.declare("const char *", name);
                 CField {
-                    before: Some(format!("size_t {count} = tumit1_text_bytes({text});")),
+                    setup: Some(format!("size_t {count} = tumit1_text_bytes({text});")),
                     bytes: Some(count.clone()),
                     cut: Some(format!("{count} = tumit1_fit_text({text}, {count}, tumit1_most);")),
                     stores: vec![put_count, put_bytes(&text, &count)],
@@ -83,7 +83,7 @@ impl CSignature {
                 let bytes = self.declare("const void *", name);
                 let size = self.declare("size_t", &format!("{name}_bytes"));
                 CField {
-                    before: Some(format!("size_t {count} = tumit1_count({size});")),
+                    setup: Some(format!("size_t {count} = tumit1_count({size});")),
                     bytes: Some(count.clone()),
                     cut: Some(cut_count(&count, 1)),
                     stores: vec![put_count, put_bytes(&bytes, &count)],
@@ -103,7 +103,7 @@ impl CSignature {
                 let mut stores = put_all(&element, scalar, &array, &count);
                 stores.insert(0, put_count);
                 CField {
-                    before: Some(format!("size_t {count} = tumit1_count({size});")),
+                    setup: Some(format!("size_t {count} = tumit1_count({size});")),
                     bytes: Some(times(scalar, &count)),
                     cut: Some(cut_count(&count, scalar.bytes().unwrap_or(1))),
                     stores,
@@ -120,19 +120,19 @@ pub(super) fn write(out: &mut String, header: &CHeader<'_>, index: usize) -> Res
     let function = &header.names.functions[index];
     let signature = CSignature::new(header, index);
     let located = record.layout.located;
-    let mut declared = signature.declared.clone();
+    let mut declarations = signature.declarations.clone();
     let name = if located { format!("{function}_at") } else { function.clone() };
     if located {
-        declared.insert(0, "struct tumit1_site *tumit1_at".into());
+        declarations.insert(0, "struct tumit1_site *tumit1_position".into());
     }
     cut(out, header, index, &signature);
     out.push('\n');
     write_documentation(out, record);
-    if declared.is_empty() {
-        declared.push("void".into());
+    if declarations.is_empty() {
+        declarations.push("void".into());
     }
     let head = format!("TUMIT1_HOT void {name}(");
-    out.push_str(&wrap(&head, &declared, ",", &format!("\n{}", " ".repeat(8)), ") {\n"));
+    out.push_str(&wrap(&head, &declarations, ",", &format!("\n{}", " ".repeat(8)), ") {\n"));
     body(out, header, index, &signature)?;
     out.push_str("}\n");
     if located {
@@ -156,7 +156,7 @@ fn write_documentation(out: &mut String, record: &RecordDecl) {
     let widest = (0..record.layout.fields.len()).map(|index| name(index).len()).max().unwrap_or(0);
     for (index, text) in record.fields.iter().enumerate().take(record.layout.fields.len()) {
         let doc = text.doc.split_whitespace().collect::<Vec<_>>().join(" ");
-        let line = format!("  {:widest$}  {}  {doc}", name(index), text.written);
+        let line = format!("  {:widest$}  {}  {doc}", name(index), text.type_text);
         lines.push(comment(line.trim_end()));
     }
     let _ = writeln!(out, "/* {} */", lines.join("\n * ").replace(" * \n", " *\n"));
@@ -171,7 +171,7 @@ fn body(
 ) -> Result<(), UnsupportedFeature> {
     let layout = &header.spec.records[index].layout;
     let level = header.names.levels.get(header.spec.records[index].level.index()).map_or("", String::as_str);
-    let on = header.names.on(level);
+    let level_macro = header.names.level_macro(level);
     let varying = varying_bytes(layout);
     let bytes = varying.unwrap_or_else(|| constant_bytes(layout));
     if u32::try_from(bytes).is_err() {
@@ -179,25 +179,29 @@ fn body(
             reason: format!("a record of `{}` does not fit into a block: record fewer elements", layout.name),
         });
     }
-    out.push_str("    struct tumit1_place tumit1_to;\n");
+    out.push_str("    struct tumit1_place tumit1_target;\n");
     if varying.is_none() {
-        let _ = writeln!(out, "    unsigned char *tumit1_p = tumit1_try({on}, {index}u, {bytes}u, &tumit1_to);");
+        let _ = writeln!(
+            out,
+            "    unsigned char *tumit1_p = tumit1_try({level_macro}, {index}u, {bytes}u, &tumit1_target);"
+        );
         put(out, signature, layout.located, 4);
         return Ok(());
     }
-    let _ = write!(out, "    uint32_t tumit1_on = {on};\n    if (tumit1_on != 0) {{\n");
-    for line in signature.fields.iter().filter_map(|field| field.before.as_ref()) {
+    let _ = write!(out, "    uint32_t tumit1_level_word = {level_macro};\n    if (tumit1_level_word != 0) {{\n");
+    for line in signature.fields.iter().filter_map(|field| field.setup.as_ref()) {
         let _ = writeln!(out, "        {line}");
     }
-    let head = format!("        unsigned char *tumit1_p = tumit1_begin(tumit1_on + (TUMIT1_TRUNCATABLE + {index}u), ");
+    let head =
+        format!("        unsigned char *tumit1_p = tumit1_begin(tumit1_level_word + (TUMIT1_TRUNCATABLE + {index}u), ");
     let next = format!("\n{}", " ".repeat(12));
-    out.push_str(&wrap(&head, &sizes(signature, bytes), " +", &next, ", &tumit1_to);\n"));
+    out.push_str(&wrap(&head, &sizes(signature, bytes), " +", &next, ", &tumit1_target);\n"));
     put(out, signature, layout.located, 8);
-    let mut arguments = vec!["tumit1_on".to_owned(), "tumit1_limit(&tumit1_to)".to_owned()];
-    arguments.extend(layout.located.then(|| "tumit1_at".to_owned()));
+    let mut arguments = vec!["tumit1_level_word".to_owned(), "tumit1_limit(&tumit1_target)".to_owned()];
+    arguments.extend(layout.located.then(|| "tumit1_position".to_owned()));
     arguments.extend(signature.names.iter().cloned());
     out.truncate(out.trim_end_matches("\n").len());
-    out.push_str(" else if (tumit1_limit(&tumit1_to) != 0) {\n");
+    out.push_str(" else if (tumit1_limit(&tumit1_target) != 0) {\n");
     let head = format!("            tumit1_cut_{}(", header.names.functions[index]);
     out.push_str(&wrap(&head, &arguments, ",", &format!("\n{}", " ".repeat(16)), ");\n        }\n    }\n"));
     Ok(())
@@ -216,25 +220,25 @@ fn cut(out: &mut String, header: &CHeader<'_>, index: usize, signature: &CSignat
     let layout = &header.spec.records[index].layout;
     let Some(bytes) = varying_bytes(layout) else { return };
     let next = |depth: usize| format!("\n{}", " ".repeat(depth));
-    let mut declared = vec!["uint32_t tumit1_on".to_owned(), "uint64_t tumit1_limited".to_owned()];
-    declared.extend(layout.located.then(|| "struct tumit1_site *tumit1_at".to_owned()));
-    declared.extend(signature.declared.iter().cloned());
+    let mut declarations = vec!["uint32_t tumit1_level_word".to_owned(), "uint64_t tumit1_size_limit".to_owned()];
+    declarations.extend(layout.located.then(|| "struct tumit1_site *tumit1_position".to_owned()));
+    declarations.extend(signature.declarations.iter().cloned());
     let head = format!("\nTUMIT1_COLD void tumit1_cut_{}(", header.names.functions[index]);
-    out.push_str(&wrap(&head, &declared, ",", &next(8), ") {\n"));
-    out.push_str("    struct tumit1_place tumit1_to;\n");
-    for line in signature.fields.iter().filter_map(|field| field.before.as_ref()) {
+    out.push_str(&wrap(&head, &declarations, ",", &next(8), ") {\n"));
+    out.push_str("    struct tumit1_place tumit1_target;\n");
+    for line in signature.fields.iter().filter_map(|field| field.setup.as_ref()) {
         let _ = writeln!(out, "    {line}");
     }
     let sizes = sizes(signature, bytes);
     let count = sizes.len() - 1;
     out.push_str(&wrap(&format!("    const size_t tumit1_sizes[{count}] = {{"), &sizes[1..], ",", &next(8), "};\n"));
-    let fit = format!("tumit1_fit(&tumit1_to, tumit1_limited, {bytes}u, tumit1_sizes, {count}u)");
+    let fit = format!("tumit1_fit(&tumit1_target, tumit1_size_limit, {bytes}u, tumit1_sizes, {count}u)");
     let _ = writeln!(out, "    const size_t tumit1_most = {fit};\n    unsigned char *tumit1_p;");
     for line in signature.fields.iter().filter_map(|field| field.cut.as_ref()) {
         let _ = writeln!(out, "    {line}");
     }
-    let head = format!("    tumit1_p = tumit1_begin_cut(tumit1_on + {index}u, ");
-    out.push_str(&wrap(&head, &sizes, " +", &next(8), ", &tumit1_to);\n"));
+    let head = format!("    tumit1_p = tumit1_begin_cut(tumit1_level_word + {index}u, ");
+    out.push_str(&wrap(&head, &sizes, " +", &next(8), ", &tumit1_target);\n"));
     put(out, signature, layout.located, 4);
     out.push_str("}\n");
 }
@@ -256,12 +260,12 @@ fn put(out: &mut String, signature: &CSignature, located: bool, depth: usize) {
     let indent = " ".repeat(depth);
     let _ = writeln!(out, "{indent}if (tumit1_p != NULL) {{");
     if located {
-        let _ = writeln!(out, "{indent}    tumit1_p = tumit1_put_u32(tumit1_p, tumit1_site_id(tumit1_at));");
+        let _ = writeln!(out, "{indent}    tumit1_p = tumit1_put_u32(tumit1_p, tumit1_site_id(tumit1_position));");
     }
     for line in signature.fields.iter().flat_map(|field| &field.stores) {
         let _ = writeln!(out, "{indent}    {line}");
     }
-    let _ = writeln!(out, "{indent}    tumit1_end(&tumit1_to);\n{indent}}}");
+    let _ = writeln!(out, "{indent}    tumit1_end(&tumit1_target);\n{indent}}}");
 }
 
 /// A statement that limits a count to the elements of `each` bytes that fit.

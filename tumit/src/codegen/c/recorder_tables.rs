@@ -1,5 +1,5 @@
 //! The tables of a spec for the recorder: its schema, its levels, the layouts of its records. Also
-//! the constructor that registers them.
+//! the function that registers them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,9 +23,10 @@ pub(super) fn write(out: &mut String, header: &CHeader<'_>, schema: &[u8]) {
         let _ = writeln!(out, "uint32_t {word};");
     }
     describe(out, spec, schema, &tag, &words);
+    let attributes = if header.options.register_by_call { "TUMIT1_PLAIN TUMIT1_UNUSED" } else { "TUMIT1_ENTER" };
     let _ = write!(
         out,
-        "TUMIT1_ENTER static void tumit1_enter_{tag}(void) {{
+        "{attributes} static void tumit1_enter_{tag}(void) {{
     tumit1_register(&tumit1_spec_{tag}, &__dso_handle);
 }}
 #endif
@@ -33,6 +34,20 @@ TUMIT1_END_DECLS
 #endif
 "
     );
+    if header.options.register_by_call {
+        let name = header.names.register_macro();
+        let _ = write!(
+            out,
+            "
+/* Registers the spec. The program calls it before its first event. */
+#if defined TUMIT_OFF || defined TUMIT_EXTERN
+#define {name}() ((void)0)
+#else
+#define {name}() tumit1_enter_{tag}()
+#endif
+"
+        );
+    }
 }
 
 /// The spec of the recorder's self-tracing, which is part of the runtime.
@@ -47,9 +62,14 @@ pub(super) fn write_self_trace_spec(out: &mut String) {
 
 /// Writes the tables of a spec. The last table refers to the others.
 fn describe(out: &mut String, spec: &Spec, schema: &[u8], tag: &str, words: &[String]) {
-    let packed = pack(schema);
+    let compressed_schema = pack(schema);
     out.push_str("/* The compiled spec as one LZ4 block, which is copied into each run. */\n");
-    array(out, "unsigned char", &format!("tumit1_schema_{tag}"), packed.bytes.iter().map(ToString::to_string));
+    array(
+        out,
+        "unsigned char",
+        &format!("tumit1_schema_{tag}"),
+        compressed_schema.bytes.iter().map(ToString::to_string),
+    );
     let levels = spec.levels.iter().zip(words).map(|(level, word)| {
         format!("{{{}, &{word}, {}}}", type_declarations::string(&level.name), u8::from(level.enabled))
     });
@@ -67,9 +87,9 @@ struct tumit1_spec tumit1_spec_{tag} = {{{name}, tumit1_schema_{tag}, {packed}u,
     tumit1_levels_{tag}, {levels}u, tumit1_runs_{tag}, {runs}u, tumit1_shapes_{tag}, {shapes}u, tumit1_shapes_at_{tag}, 0u}};
 ",
         name = type_declarations::string(&spec.name),
-        packed = packed.bytes.len(),
+        packed = compressed_schema.bytes.len(),
         raw = schema.len() + PREFIX,
-        base = packed.base,
+        base = compressed_schema.base,
         ids = spec.records.len(),
         levels = spec.levels.len(),
         runs = runs.len(),

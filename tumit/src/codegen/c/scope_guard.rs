@@ -20,7 +20,7 @@ fn members(header: &CHeader<'_>, span: &SpanType, signature: &CSignature) -> Vec
     let located = |record: RecordId| header.spec.records[record.index()].layout.located;
     let mut members = Vec::new();
     if located(span.end) {
-        let value = if located(span.begin) { "tumit1_at" } else { "NULL" }.to_owned();
+        let value = if located(span.begin) { "tumit1_position" } else { "NULL" }.to_owned();
         members.push(GuardMember { ty: "struct tumit1_site *", name: "tumit1_place", value });
     }
     if let Some(task) = span.is_async.then(|| signature.names.first().cloned()).flatten() {
@@ -65,13 +65,13 @@ fn write_guard(out: &mut String, header: &CHeader<'_>, span: &SpanType, class: &
     let site = |located: bool, name: &str| if located { format!("{name}_at") } else { name.to_owned() };
     let begin_located = header.spec.records[span.begin.index()].layout.located;
     let end_located = header.spec.records[span.end.index()].layout.located;
-    let mut declared = signature.declared.clone();
+    let mut declarations = signature.declarations.clone();
     let mut arguments = signature.names.clone();
     if begin_located {
-        declared.insert(0, "struct tumit1_site *tumit1_at".into());
-        arguments.insert(0, "tumit1_at".into());
+        declarations.insert(0, "struct tumit1_site *tumit1_position".into());
+        arguments.insert(0, "tumit1_position".into());
     }
-    let explicit = if declared.len() == 1 { "explicit " } else { "" };
+    let explicit = if declarations.len() == 1 { "explicit " } else { "" };
     let members = members(header, span, &signature);
     let member_names: Vec<_> = members.iter().map(|member| member.name).collect();
     let init: String = members.iter().map(|GuardMember { name, value, .. }| format!(", {name}({value})")).collect();
@@ -84,7 +84,7 @@ fn write_guard(out: &mut String, header: &CHeader<'_>, span: &SpanType, class: &
 /* Begins `{name}` and ends it with its block{before}. */
 class {class} {{
   public:
-    TUMIT1_METHOD {explicit}{class}({declared}) : tumit1_open(true){init} {{ {begin}({arguments}); }}
+    TUMIT1_METHOD {explicit}{class}({declarations}) : tumit1_open(true){init} {{ {begin}({arguments}); }}
     TUMIT1_METHOD {class}({class} &&tumit1_from) noexcept : tumit1_open(tumit1_from.tumit1_open){moved} {{
         tumit1_from.tumit1_open = false;
     }}
@@ -103,7 +103,7 @@ class {class} {{
         name = span.name,
         before = if span.absent_end.is_some() { ", or earlier by end(...)" } else { "" },
         method = method.unwrap_or_default(),
-        declared = declared.join(", "),
+        declarations = declarations.join(", "),
         begin = site(begin_located, begin),
         arguments = arguments.join(", "),
         end = site(end_located, by_itself),
@@ -123,12 +123,12 @@ fn end_method(header: &CHeader<'_>, span: &SpanType, end: &str, members: &[&str]
     let signature = CSignature::new(header, span.end.index());
     // The guard stores the task of an `async` span.
     let first = usize::from(span.is_async);
-    let declared = signature.declared.get(first..).unwrap_or_default().join(", ");
+    let declarations = signature.declarations.get(first..).unwrap_or_default().join(", ");
     let parameters = signature.names.get(first..).unwrap_or_default().iter().map(String::as_str);
     let arguments: Vec<&str> = members.iter().copied().chain(parameters).collect();
     format!(
         "    /* Ends `{name}` now, with the parameters of its end. */
-    TUMIT1_METHOD void end({declared}) {{
+    TUMIT1_METHOD void end({declarations}) {{
         if (tumit1_open) {{
             tumit1_open = false;
             {end}({arguments});

@@ -43,7 +43,7 @@ fn the_header_is_one_file_and_always_the_same() {
 #[test]
 fn a_level_can_be_off_for_good() {
     let spec = spec(vec![event("post", RecordKind::Event, &[])]);
-    let options = CodegenOptions { off: vec!["APP".into()], ..CodegenOptions::default() };
+    let options = CodegenOptions { removed_levels: vec!["APP".into()], ..CodegenOptions::default() };
     let text = CBackend.generate(&spec, &options).unwrap().0.remove(0).text;
     assert!(text.contains("\n#define TUMIT1_ON_demo_APP 0u\n") && !text.contains("defined DEMO_OFF_APP ||"));
     assert!(!text.contains("tumit1_word(&tumit1_level_demo"), "nothing asks for its word");
@@ -52,6 +52,19 @@ fn a_level_can_be_off_for_good() {
             .unwrap()
             .contains("#if defined TUMIT_OFF || defined DEMO_OFF_APP\n#define TUMIT1_ON_demo_APP 0u\n")
     );
+}
+
+#[test]
+fn a_spec_can_be_registered_by_a_call() {
+    let spec = spec(vec![event("post", RecordKind::Event, &[])]);
+    let options = CodegenOptions { register_by_call: true, ..CodegenOptions::default() };
+    let text = CBackend.generate(&spec, &options).unwrap().0.remove(0).text;
+    assert!(!text.contains("TUMIT1_ENTER static void tumit1_enter_demo_"), "no constructor registers the spec");
+    assert!(text.contains("\nTUMIT1_PLAIN TUMIT1_UNUSED static void tumit1_enter_demo_"));
+    assert!(text.contains("\n#define TUMIT_REGISTER_DEMO() tumit1_enter_demo_"));
+    let default_text = generate(&spec).unwrap();
+    assert!(default_text.contains("\nTUMIT1_ENTER static void tumit1_enter_demo_"));
+    assert!(!default_text.contains("TUMIT_REGISTER_DEMO"));
 }
 
 #[test]

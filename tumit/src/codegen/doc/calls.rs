@@ -225,7 +225,7 @@ fn c_definition(head: &str, names: &HashSet<&str>) -> Option<(String, String)> {
     let (declared, arguments) = head.split_at(head.find('(')?);
     let name = declared.rsplit([' ', '*']).next()?;
     let returns = declared.split_whitespace().rev().nth(1)?;
-    if let Some(rest) = arguments.strip_prefix("(struct tumit1_site *tumit1_at") {
+    if let Some(rest) = arguments.strip_prefix("(struct tumit1_site *tumit1_position") {
         let name = name.strip_suffix("_at").filter(|name| names.contains(name))?;
         let rest = if rest == ")" { "void)" } else { rest.trim_start_matches(',').trim_start() };
         return Some((name.to_owned(), format!("{returns} {name}({rest}")));
@@ -274,9 +274,9 @@ mod tests {
         let definition = |line| c_definition(line, &names);
         let call = definition("TUMIT1_HOT void t_post(uint16_t a) {");
         assert_eq!(call, Some(("t_post".into(), "void t_post(uint16_t a)".into())));
-        let located = definition("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at, uint16_t a) {");
+        let located = definition("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_position, uint16_t a) {");
         assert_eq!(located, Some(("t_post".into(), "void t_post(uint16_t a)".into())));
-        let without_parameters = definition("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_at) {");
+        let without_parameters = definition("TUMIT1_HOT void t_post_at(struct tumit1_site *tumit1_position) {");
         assert_eq!(without_parameters, Some(("t_post".into(), "void t_post(void)".into())));
         assert_eq!(definition("static void other(void) {"), None);
         assert_eq!(definition("struct t_post {"), None);

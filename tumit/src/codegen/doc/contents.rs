@@ -59,7 +59,7 @@ impl DeclarationKind {
 
 pub(super) struct EventParameter<'a> {
     pub(super) name: &'a str,
-    pub(super) written: String,
+    pub(super) type_text: String,
     /// The enum of its values, as an index of [`Spec::enums`].
     pub(super) choices: Option<usize>,
     pub(super) bytes: String,
@@ -165,7 +165,7 @@ fn parameters<'a>(spec: &'a Spec, record: &'a RecordDecl) -> impl Iterator<Item 
         let text = record.fields.get(index);
         EventParameter {
             name: &field.name,
-            written: text.map_or_else(|| type_notation(spec, field.ty), |text| text.written.clone()),
+            type_text: text.map_or_else(|| type_notation(spec, field.ty), |text| text.type_text.clone()),
             choices: choices(field.ty),
             bytes: bytes(field.ty),
             doc: text.map_or("", |text| text.doc.as_str()),
@@ -290,8 +290,8 @@ pub(super) fn rule_text(text: &str) -> String {
 /// A line of a text output: its template, and its parameters as in the spec.
 pub(super) fn line(line: &TemplateLine, spec: &Spec, record: &RecordDecl) -> [String; 2] {
     let arguments: Vec<_> = line.arguments.iter().map(|argument| expr::text(argument, spec, Some(record))).collect();
-    let when = line.when.as_ref().map(|when| format!("when {}", expr::text(when, spec, Some(record))));
-    let once = if line.once { "once " } else { "" };
+    let when = line.condition.as_ref().map(|when| format!("when {}", expr::text(when, spec, Some(record))));
+    let once = if line.is_unique { "once " } else { "" };
     let parts = std::iter::once(arguments.join(", ")).chain(when).filter(|part| !part.is_empty());
     [format!("{once}\"{}\"", line.text.join("@").escape_debug()), parts.collect::<Vec<_>>().join(" ")]
 }

@@ -99,7 +99,7 @@ fn table(out: &mut String, title: &str, parameters: &[EventParameter<'_>]) {
             out,
             "| {} | {} | {} | {} |",
             code(parameter.name),
-            code(&parameter.written),
+            code(&parameter.type_text),
             parameter.bytes,
             cell(&doc)
         );
@@ -168,8 +168,8 @@ fn tree(out: &mut String, facts: &ReferenceFacts<'_>) {
     }
 }
 
-/// One container and its contents. `first` precedes its own line, `rest` the lines below.
-fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, first: &str, rest: &str) {
+/// One container and its contents. `first` precedes its own line, `prefix` the lines below.
+fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, first: &str, prefix: &str) {
     let container = &facts.spec.containers[id.index()];
     let name = contents::container_name(&container.name, &container.keys);
     let _ = writeln!(text, "{first}{name} \"{}\"", contents::pattern(&container.pattern));
@@ -180,11 +180,11 @@ fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, fi
     for (index, (_, entity)) in entities.iter().enumerate() {
         let ends = facts.ends(entity).map(|[from, to]| format!(": {} → {}", from.join(", "), to.join(", ")));
         let (kind, ends) = (contents::kind_name(&entity.kind), ends.unwrap_or_default());
-        let _ = writeln!(text, "{rest}{}{kind} {}{ends}", marks(index).0, entity.name);
+        let _ = writeln!(text, "{prefix}{}{kind} {}{ends}", marks(index).0, entity.name);
     }
     for (index, id) in inner.into_iter().enumerate() {
         let (head, below) = marks(entities.len() + index);
-        branch(text, facts, id, &format!("{rest}{head}"), &format!("{rest}{below}"));
+        branch(text, facts, id, &format!("{prefix}{head}"), &format!("{prefix}{below}"));
     }
 }
 
@@ -273,12 +273,12 @@ fn prose(out: &mut String, doc: &str) {
 /// Text with escaped markup, except for code between backquotes.
 fn inline(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    let closed = parts.len() % 2 == 1;
+    let is_closed = parts.len() % 2 == 1;
     let mut out = String::new();
     for (index, part) in parts.iter().enumerate() {
         let last = index + 1 == parts.len();
         match index % 2 {
-            1 if closed || !last => out.push_str(&code(part)),
+            1 if is_closed || !last => out.push_str(&code(part)),
             1 => out.push_str(&format!("\\`{}", escape_markdown(part))),
             _ => out.push_str(&escape_markdown(part)),
         }

@@ -28,8 +28,8 @@ pub(super) struct FortranArgument {
     /// Parameters of the C routine, as C declarations.
     pub(super) parameters: Vec<String>,
     /// Statements before and after the call of the header's function.
-    pub(super) before: Vec<String>,
-    pub(super) after: Vec<String>,
+    pub(super) setup: Vec<String>,
+    pub(super) cleanup: Vec<String>,
     /// Arguments of the call of the header's function.
     pub(super) call_arguments: Vec<String>,
 }
@@ -108,10 +108,10 @@ impl ValuePassing {
     /// An element of an array, which C uses unchanged in memory.
     fn of_element(scalar: Scalar, enums: &[String]) -> Self {
         match scalar {
-            Scalar::U8 => Self::small("integer(c_int8_t)", "int8_t", "uint8_t", "tumit_low8("),
-            Scalar::I8 => Self::small("integer(c_int8_t)", "int8_t", "int8_t", "tumit_low8("),
-            Scalar::U16 => Self::small("integer(c_int16_t)", "int16_t", "uint16_t", "tumit_low16("),
-            Scalar::I16 => Self::small("integer(c_int16_t)", "int16_t", "int16_t", "tumit_low16("),
+            Scalar::U8 => Self::small_integer("integer(c_int8_t)", "int8_t", "uint8_t", "tumit_low8("),
+            Scalar::I8 => Self::small_integer("integer(c_int8_t)", "int8_t", "int8_t", "tumit_low8("),
+            Scalar::U16 => Self::small_integer("integer(c_int16_t)", "int16_t", "uint16_t", "tumit_low16("),
+            Scalar::I16 => Self::small_integer("integer(c_int16_t)", "int16_t", "int16_t", "tumit_low16("),
             Scalar::U32 => Self::unconverted(DEFAULT_INTEGER, "int", "uint32_t"),
             Scalar::I32 => Self::unconverted(DEFAULT_INTEGER, "int", "int32_t"),
             Scalar::U64 => Self { forms: vec![LONG, TO_LONG], ..Self::unconverted(LONG.0, "int64_t", "uint64_t") },
@@ -144,7 +144,7 @@ impl ValuePassing {
     }
 
     /// An integer with fewer bits than a default integer.
-    fn small(fortran: &'static str, c: &'static str, header: &str, narrow: &'static str) -> Self {
+    fn small_integer(fortran: &'static str, c: &'static str, header: &str, narrow: &'static str) -> Self {
         let forms = vec![(fortran, ValueConversion::Not), (DEFAULT_INTEGER, ValueConversion::By(narrow, ")"))];
         Self { forms, ..Self::unconverted(fortran, c, header) }
     }
@@ -262,7 +262,7 @@ impl FortranArgument {
                 DummyArgument::new("integer(c_size_t), value", length),
             ],
             parameters: vec![format!("const char *p{number}"), format!("size_t n{number}")],
-            before: vec![
+            setup: vec![
                 format!("size_t b{number} = tumit1f_bytes(p{number}, n{number});"),
                 format!("char t{number}[b{number} + 1];"),
             ],
@@ -294,9 +294,9 @@ impl FortranArgument {
             forms: passing.forms(name, &shape, &pass),
             dummies,
             parameters,
-            before: vec![format!("const char **t{number} = tumit1f_texts(p{number}, n{number}, {count});")],
+            setup: vec![format!("const char **t{number} = tumit1f_texts(p{number}, n{number}, {count});")],
             call_arguments,
-            after: vec![format!("free(t{number});")],
+            cleanup: vec![format!("free(t{number});")],
             ..Self::empty(name)
         }
     }
@@ -309,8 +309,8 @@ impl FortranArgument {
             is_direct: false,
             dummies: Vec::new(),
             parameters: Vec::new(),
-            before: Vec::new(),
-            after: Vec::new(),
+            setup: Vec::new(),
+            cleanup: Vec::new(),
             call_arguments: Vec::new(),
         }
     }

@@ -22,7 +22,7 @@ pub(super) struct FortranProcedure<'a> {
     /// The function of the header.
     function: &'a str,
     /// A C expression that is 0 when the level is off.
-    on: String,
+    condition: String,
     arguments: Vec<FortranArgument>,
     /// The procedures of the module that convert arguments.
     converting: Vec<ConvertingProcedure>,
@@ -101,7 +101,7 @@ impl<'a> FortranProcedure<'a> {
             name: public,
             label: format!("tumit1f_{public}"),
             function: &c.functions[index],
-            on: c.on(level),
+            condition: c.level_macro(level),
             routine,
             arguments,
             converting,
@@ -191,7 +191,7 @@ impl<'a> FortranProcedure<'a> {
 
     /// The type of the field as in the spec.
     fn field_type_text(&self, field: usize) -> &str {
-        self.record.fields.get(field).map_or("", |field| field.written.as_str())
+        self.record.fields.get(field).map_or("", |field| field.type_text.as_str())
     }
 
     /// Writes the procedures of the module that convert arguments.
@@ -254,9 +254,9 @@ impl<'a> FortranProcedure<'a> {
         if self.is_direct() {
             let _ = writeln!(out, "    {call}");
         } else {
-            let _ = writeln!(out, "    if ({} != 0) {{", self.on);
-            let before = self.arguments.iter().flat_map(|argument| &argument.before);
-            let after = self.arguments.iter().flat_map(|argument| &argument.after);
+            let _ = writeln!(out, "    if ({} != 0) {{", self.condition);
+            let before = self.arguments.iter().flat_map(|argument| &argument.setup);
+            let after = self.arguments.iter().flat_map(|argument| &argument.cleanup);
             for line in before.chain([&call]).chain(after) {
                 let _ = writeln!(out, "        {line}");
             }

@@ -9,7 +9,7 @@ use crate::spec::{RecordDecl, Spec};
 /// Data that all functions of one level share.
 pub(super) struct LevelShape<'a> {
     pub(super) spec: &'a Spec,
-    pub(super) compiled: bool,
+    pub(super) is_compiled: bool,
     pub(super) visibility: &'a TokenStream,
 }
 
@@ -19,7 +19,7 @@ impl LevelShape<'_> {
         let (visibility, caller) = (self.visibility, caller(record));
         let name = names::event(record);
         let parameters = fields::parameters(self.spec, record);
-        if !self.compiled {
+        if !self.is_compiled {
             return quote! {
                 #doc
                 #[inline(always)]

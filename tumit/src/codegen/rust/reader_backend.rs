@@ -60,12 +60,12 @@ pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream
     let visibility = &surroundings.visibility;
     let module = names::function(&spec.name);
     let doc = doc_or(&spec.doc, || format!("Records of the trace `{}`.", spec.name));
-    let mut used: HashSet<String> = ["Record", "Trace", "Unknown", "Dropped"].map(str::to_owned).into();
-    used.extend(spec.enums.iter().map(|item| names::type_name(&item.name).to_string()));
+    let mut names: HashSet<String> = ["Record", "Trace", "Unknown", "Dropped"].map(str::to_owned).into();
+    names.extend(spec.enums.iter().map(|item| names::type_name(&item.name).to_string()));
     let mut types: Vec<Ident> = Vec::new();
     for record in &spec.records[..spec.first_absent_end()] {
         let mut name = rust_type_name(&record.layout.name);
-        while !used.insert(name.clone()) {
+        while !names.insert(name.clone()) {
             name.push('_');
         }
         types.push(raw_identifier(&name));
@@ -73,7 +73,7 @@ pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream
     let enums = spec.enums.iter().map(enumeration);
     let records = spec.records.iter().zip(&types).enumerate();
     let records = records.map(|(kind, (record, name))| structure(spec, kind, record, name));
-    let (description, any) = (description(spec), any_record(&types));
+    let (description, record_enum) = (description(spec), any_record(&types));
     Ok(quote! {
         #(#watched)*
         #doc
@@ -85,7 +85,7 @@ pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream
             #description
             #(#enums)*
             #(#records)*
-            #any
+            #record_enum
         }
     })
 }
@@ -184,11 +184,11 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
     let doc = doc_or(&record.doc, || format!("`{layout_name}`"));
     let mut used: HashSet<String> =
         record.layout.fields.iter().map(|field| names::function(&field.name).to_string()).collect();
-    let mut missing = "missing".to_owned();
-    while !used.insert(missing.clone()) {
-        missing.push('_');
+    let mut missing_name = "missing".to_owned();
+    while !used.insert(missing_name.clone()) {
+        missing_name.push('_');
     }
-    let missing = raw_identifier(&missing);
+    let missing_ident = raw_identifier(&missing_name);
     let (mut members, mut idents) = (Vec::new(), Vec::new());
     for (index, field) in record.layout.fields.iter().enumerate() {
         let (ident, ty) = (names::function(&field.name), field_type(spec, field.ty));
@@ -205,18 +205,18 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
         pub struct #name<'a> {
             #(#members,)*
             /// Fields that the file does not have; they are zero or empty.
-            pub #missing: &'a [&'static str],
+            pub #missing_ident: &'a [&'static str],
         }
 
         impl<'a> #name<'a> {
             fn read(__fields: &mut #record_values::Fields<'a>) -> Self {
-                Self { #(#idents: __fields.next(),)* #missing: __fields.missing_fields() }
+                Self { #(#idents: __fields.next(),)* #missing_ident: __fields.missing_fields() }
             }
         }
 
         impl ::core::default::Default for #name<'_> {
             fn default() -> Self {
-                Self { #(#idents: #record_values::Field::zero(),)* #missing: &[] }
+                Self { #(#idents: #record_values::Field::zero(),)* #missing_ident: &[] }
             }
         }
 
@@ -237,7 +237,7 @@ fn structure(spec: &Spec, kind: usize, record: &RecordDecl, name: &Ident) -> Tok
             }
 
             fn missing_fields(&self) -> &[&'static str] {
-                self.#missing
+                self.#missing_ident
             }
         }
 

@@ -87,7 +87,7 @@ impl<'a> SpanEnds<'a> {
         let guarding =
             |span: TokenStream| if self.declared_end.is_some() { quote!(#name { __span: #span }) } else { span };
         let none = guarding(quote!(::tracer_rt::Span::until_dropped(0, #untraced)));
-        if !self.shape.compiled {
+        if !self.shape.is_compiled {
             return quote! {
                 #doc
                 #[inline(always)]
@@ -131,7 +131,7 @@ impl<'a> SpanEnds<'a> {
             first,
             &format!("Ends the span `{}`, with the parameters of its end.", self.begin.name),
         );
-        let body = self.shape.compiled.then(|| {
+        let body = self.shape.is_compiled.then(|| {
             let values = fields::values_from(end, first);
             // The guard stores the id of the absent end. Absent ends have higher ids than all other
             // records.
@@ -139,7 +139,7 @@ impl<'a> SpanEnds<'a> {
             quote!(self.__span.end_with(#offset, #values);)
         });
         let entries = self.traced_attribute_functions();
-        let refused = quote! {
+        let refusal = quote! {
             impl __rt::SpanParts for #name {
                 type Guard = ();
 
@@ -164,7 +164,7 @@ impl<'a> SpanEnds<'a> {
                 #entries
             }
 
-            #refused
+            #refusal
         }
     }
 
@@ -204,7 +204,7 @@ impl<'a> SpanEnds<'a> {
     fn entries(&self) -> TokenStream {
         let (visibility, caller, name) = (self.shape.visibility, caller(self.begin), names::event(self.begin));
         let spec = self.shape.spec;
-        let all = fields::parameters(spec, self.begin);
+        let parameters = fields::parameters(spec, self.begin);
         let arguments = fields::arguments(self.begin, 0);
         // A parameter can have the name of the span. The path is used only then, because strict
         // lints report an unnecessary path.
@@ -216,13 +216,13 @@ impl<'a> SpanEnds<'a> {
             return quote! {
                 #[inline(always)]
                 #caller
-                #visibility fn span(#all) -> #guard {
+                #visibility fn span(#parameters) -> #guard {
                     #call(#arguments)
                 }
 
                 #[inline]
                 #caller
-                #visibility fn parts(#all) -> #storage_type {
+                #visibility fn parts(#parameters) -> #storage_type {
                     #storage
                 }
             };
@@ -231,11 +231,11 @@ impl<'a> SpanEnds<'a> {
         let rest = fields::arguments(self.begin, 1);
         let untraced = fields::untraced_guard_values(self.end);
         // A span that is not recorded takes no task number.
-        let compiled = self.shape.compiled;
-        let unless_on = |nothing| compiled.then(|| quote!(if LEVEL.base() == 0 { return #nothing; }));
+        let is_compiled = self.shape.is_compiled;
+        let unless_on = |nothing| is_compiled.then(|| quote!(if LEVEL.base() == 0 { return #nothing; }));
         let no_span = unless_on(quote!(::tracer_rt::Span::until_dropped(0, #untraced)));
         let no_parts = unless_on(quote!(__rt::SpanArguments::none(&LEVEL, #untraced)));
-        let task = if compiled { quote!(::tracer_rt::new_task()) } else { quote!(0) };
+        let task = if is_compiled { quote!(::tracer_rt::new_task()) } else { quote!(0) };
         quote! {
             #[inline]
             #caller
@@ -246,7 +246,7 @@ impl<'a> SpanEnds<'a> {
 
             #[inline(always)]
             #caller
-            #visibility fn span_of_task(#all) -> #guard {
+            #visibility fn span_of_task(#parameters) -> #guard {
                 #call(#arguments)
             }
 
@@ -259,14 +259,14 @@ impl<'a> SpanEnds<'a> {
 
             #[inline]
             #caller
-            #visibility fn parts_of_task(#all) -> #storage_type {
+            #visibility fn parts_of_task(#parameters) -> #storage_type {
                 #storage
             }
         }
     }
 
     fn argument_storage(&self) -> ArgumentStorage {
-        if !self.shape.compiled {
+        if !self.shape.is_compiled {
             return ArgumentStorage { ty: quote!(__rt::NoSpanParts), value: quote!(__rt::NoSpanParts) };
         }
         let OwnedValues { values, ty: value_type } = fields::owned_values(self.shape.spec, self.begin);

@@ -20,7 +20,7 @@ fn value(name: &str, number: u16) -> EnumValue {
 fn record(name: &str, full: &str, level: u32, kind: RecordKind, located: bool, fields: Vec<FieldInfo>) -> RecordDecl {
     let layout = RecordType { name: full.into(), level, kind, located, fields };
     // The second parameter has documentation.
-    let documented = FieldText { doc: "In words.\nAnd more.".into(), written: String::new() };
+    let documented = FieldText { doc: "In words.\nAnd more.".into(), type_text: String::new() };
     let fields = vec![FieldText::default(), documented];
     RecordDecl { name: name.into(), doc: format!("What `{name}` is."), level: LevelId(level), layout, fields }
 }
@@ -84,7 +84,10 @@ fn spec() -> Spec {
 }
 
 fn text(spec: &Spec, off: &[&str]) -> String {
-    let options = CodegenOptions { off: off.iter().map(|name| (*name).to_owned()).collect(), module: None };
+    let options = CodegenOptions {
+        removed_levels: off.iter().map(|name| (*name).to_owned()).collect(),
+        ..CodegenOptions::default()
+    };
     let files = RustBackend.generate(spec, &options).unwrap();
     assert_eq!(files.0[0].name, "demo.rs");
     // The bytes of the schema belong to another layer, so the snapshot omits them.
@@ -108,10 +111,10 @@ fn functions_of_a_removed_level_record_nothing() {
 
 #[test]
 fn unknown_levels_and_equal_module_names_are_errors() {
-    let unknown = CodegenOptions { off: vec!["NET".into()], ..CodegenOptions::default() };
+    let unknown = CodegenOptions { removed_levels: vec!["NET".into()], ..CodegenOptions::default() };
     let reason = RustBackend.generate(&spec(), &unknown).unwrap_err().reason;
     assert_eq!(reason, "no level `NET`; the spec has `COM`, `APP`");
-    let mistyped = CodegenOptions { off: vec!["AP".into()], ..CodegenOptions::default() };
+    let mistyped = CodegenOptions { removed_levels: vec!["AP".into()], ..CodegenOptions::default() };
     let reason = RustBackend.generate(&spec(), &mistyped).unwrap_err().reason;
     assert_eq!(reason, "no level `AP`; did you mean `APP`?");
     let mut twice = spec();

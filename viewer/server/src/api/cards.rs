@@ -144,7 +144,7 @@ pub(crate) async fn change_layouts(
     Json(edit): Json<LayoutEdit>,
 ) -> JsonAnswer {
     let answer = with_cards(app, request, move |cards, context| {
-        let changed = match &edit {
+        let change = match &edit {
             LayoutEdit::Put(name, places) => {
                 let positions = with_execution(first_card(cards)?, context, |execution| {
                     let units = execution.units().list().iter().map(|unit| (unit.container.0, unit.name.as_str()));
@@ -157,7 +157,7 @@ pub(crate) async fn change_layouts(
             }
             LayoutEdit::Remove(name) => context.layouts.remove(name),
         };
-        changed.map_err(|error| RequestError(StatusCode::CONFLICT, error.to_string()))?;
+        change.map_err(|error| RequestError(StatusCode::CONFLICT, error.to_string()))?;
         Ok(json!({ "layouts": context.layouts.names() }))
     });
     answer.await.map(Json)
@@ -221,14 +221,14 @@ async fn with_cards<T: Send + 'static>(
 }
 
 /// The bytes of an answer.
-fn message(present: &CardDrawings, later: &[CardDrawings]) -> Vec<u8> {
+fn message(present: &CardDrawings, later_drawings: &[CardDrawings]) -> Vec<u8> {
     let (mut text, mut sections) = (br#"{"cards":"#.to_vec(), Vec::new());
     add_cards(present, &mut text, &mut sections);
-    for (index, drawings) in later.iter().enumerate() {
+    for (index, drawings) in later_drawings.iter().enumerate() {
         text.extend_from_slice(if index == 0 { br#","later":["# } else { b"," });
         add_cards(drawings, &mut text, &mut sections);
     }
-    text.extend_from_slice(if later.is_empty() { b"}" } else { b"]}" });
+    text.extend_from_slice(if later_drawings.is_empty() { b"}" } else { b"]}" });
     let length = u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes();
     [&length[..], &text, &sections].concat()
 }

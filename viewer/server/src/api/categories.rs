@@ -10,7 +10,7 @@ use tumit_viewer::query::{PajeTypeKind, TypeModel, ValueInfo};
 
 use super::cards::CardsRequest;
 use super::{AppState, JsonAnswer, run};
-use crate::model_categories::AssignedCategory;
+use crate::user_data::model_categories::AssignedCategory;
 
 /// The values of all state types with their category, and the categories that the user assigned.
 pub(crate) async fn categories(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {

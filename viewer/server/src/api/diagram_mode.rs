@@ -15,9 +15,9 @@ use tumit_viewer::query::{GlobalNanos, TimeRange, TimelineSource};
 
 use super::cards::CardError;
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, RequestError, run};
+use crate::caches::keyed_cache::KeyedCache;
 use crate::cancellation::CancelFlag;
-use crate::keyed_cache::KeyedCache;
-use crate::model_categories::{AssignedCategory, category_rules};
+use crate::user_data::model_categories::{AssignedCategory, category_rules};
 
 /// A mode of the diagram, as in the parameter `mode` of a request.
 #[derive(Debug, Deserialize)]

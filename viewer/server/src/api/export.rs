@@ -8,8 +8,8 @@ use axum::response::{IntoResponse, Response};
 
 use super::selected_rows::SelectedRows;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError, run};
-use crate::execution_cache::ExecutionCache;
-use crate::keyed_cache::KeyedCache;
+use crate::caches::execution_cache::ExecutionCache;
+use crate::caches::keyed_cache::KeyedCache;
 use tumit_viewer::export::{self, ImageFormat};
 use tumit_viewer::filter::only_containers;
 use tumit_viewer::layout::{ContainerOutline, JoinedOperations, LayoutOptions};
@@ -78,8 +78,8 @@ fn export_file(trace: &FilteredTrace, request: &DrawRequest) -> Result<ExportFil
         titles: format != ImageFormat::Png,
     };
     // The operation of the entity in the inspector is marked as on the page.
-    let joined = wire::parse_entity(&request.id).map_or(JoinedOperations::None, JoinedOperations::Of);
-    let layout = LayoutOptions { joined, ..request.options() };
+    let joined_operations = wire::parse_entity(&request.id).map_or(JoinedOperations::None, JoinedOperations::Of);
+    let layout = LayoutOptions { joined_operations, ..request.options() };
     let scene = document(trace.source.as_ref(), &trace.outline, &layout, options)?;
     let bytes = export::encode(&scene, format, resolution)
         .map_err(|error| RequestError(StatusCode::BAD_REQUEST, error.to_string()))?;

@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use serde_json::{Value, json};
 
 use super::{AppState, DrawRequest, JsonAnswer, compute};
-use crate::filtered_cache::FilterProblem;
+use crate::caches::filtered_cache::FilterProblem;
 use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::filter::language::completion::complete;
 

@@ -33,14 +33,14 @@ pub(crate) async fn find(
         if request.id.is_empty() && request.direction >= 0 {
             check_fields(source, &query)?;
         }
-        let beyond = match wire::parse_entity(&request.id) {
+        let anchor = match wire::parse_entity(&request.id) {
             Some(id) => {
                 let life = source.facts(id)?.life;
                 Some(SearchHit { begin: life.from.0.min(life.to.0), id })
             }
             None => None,
         };
-        let page = HitPage { beyond, back: request.direction < 0, size: HITS_PER_PAGE };
+        let page = HitPage { anchor, back: request.direction < 0, size: HITS_PER_PAGE };
         let search = EntitySearch::new(trace, &query, &request.rows.parse()?, request.time_range(trace)?, page);
         let hits = search.run(trace, |hits, done| progress.report(done, || search.answer(hits, trace.origin)))?;
         Ok(search.answer(&hits, trace.origin))
@@ -59,12 +59,12 @@ pub(crate) async fn next_match(
         let query = parse(request)?;
         check_fields(trace.source.as_ref(), &query)?;
         let (range, rows) = (request.time_range(trace)?, request.rows.parse()?);
-        let found = if request.direction < 0 {
+        let page = if request.direction < 0 {
             last_in(trace, &query, &rows, range)?.filter(|hit| hit.begin >= range.from.0)
         } else {
             first_in(trace, &query, &rows, range)?.filter(|hit| hit.begin <= range.to.0)
         };
-        let Some(hit) = found else { return Ok(json!({ "t": Value::Null })) };
+        let Some(hit) = page else { return Ok(json!({ "t": Value::Null })) };
         let facts = trace.source.facts(hit.id)?;
         Ok(json!({
             "t": hit.begin.saturating_sub(trace.origin),
@@ -90,7 +90,7 @@ fn first_in(
     // No entity of the first timestamp comes after this place.
     let beyond = SearchHit { begin: range.from.0, id: EntityId::Sample(u32::MAX) };
     let end = TimeRange { to: GlobalNanos(range.to.0.saturating_add(1)), ..range };
-    let page = HitPage { beyond: Some(beyond), back: false, size: 0 };
+    let page = HitPage { anchor: Some(beyond), back: false, size: 0 };
     Ok(EntitySearch::new(trace, query, rows, end, page).run(trace, |_, _| ())?.hits.first().copied())
 }
 
@@ -102,6 +102,6 @@ fn last_in(
     range: TimeRange,
 ) -> Result<Option<SearchHit>, RequestError> {
     let beyond = SearchHit { begin: range.to.0, id: EntityId::Container(ContainerId::ROOT) };
-    let page = HitPage { beyond: Some(beyond), back: true, size: 0 };
+    let page = HitPage { anchor: Some(beyond), back: true, size: 0 };
     Ok(EntitySearch::new(trace, query, rows, range, page).run(trace, |_, _| ())?.hits.last().copied())
 }

@@ -115,7 +115,7 @@ fn encode_to_fit(
     // An image that does not fit even with the widest columns is drawn with fewer pixel columns.
     // Rectangles then become parts of mixtures.
     let factors: &[f32] = if is_complete { &[1.0] } else { &[1.0, 2.0, 4.0] };
-    let mut packed = Vec::new();
+    let mut payload = Vec::new();
     for factor in factors {
         let resolution = view.resolution / factor;
         let scene = draw(ChartView { resolution, ..view })?;
@@ -138,13 +138,13 @@ fn encode_to_fit(
                 min_columns = message.compressed_size() * detail.columns / limit;
                 continue;
             }
-            packed = pack(message.bytes(), if is_complete { Compression::fast() } else { Compression::default() });
-            if packed.len() <= limit {
-                return Ok(packed);
+            payload = pack(message.bytes(), if is_complete { Compression::fast() } else { Compression::default() });
+            if payload.len() <= limit {
+                return Ok(payload);
             }
         }
     }
-    Ok(packed)
+    Ok(payload)
 }
 
 /// The first bytes of a gzip stream. A message's head has a smaller length field.

@@ -27,7 +27,7 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
         (settings.categories, settings.units.containers) = (categories, containers);
         let time = trace.origin.saturating_add(request.t);
         let is_backward = request.direction < 0;
-        let found = trace.executions.with(&settings, cancel, |execution| {
+        let event = trace.executions.with(&settings, cancel, |execution| {
             Ok(match (is_backward, request.changes_only) {
                 (true, true) => state_boundary::last_before(execution, time, i64::MIN)?,
                 (false, true) => state_boundary::first_after(execution, time, execution.extent().to.0)?,
@@ -35,7 +35,7 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
                 (false, false) => first_after(execution, time)?,
             })
         });
-        let time = found.map_err(|error| RequestError::of_client(CardError::from(error).text()))?;
+        let time = event.map_err(|error| RequestError::of_client(CardError::from(error).text()))?;
         Ok(json!({ "t": time.map(|time| time.saturating_sub(trace.origin)) }))
     });
     answer.await.map(Json)

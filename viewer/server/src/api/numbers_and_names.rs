@@ -95,13 +95,13 @@ pub(crate) async fn numbers(
 }
 
 fn places(trace: &FilteredTrace, ids: &[u32]) -> FxHashMap<u32, ContainerPath> {
-    let mut found: FxHashMap<u32, ContainerPath> = FxHashMap::default();
+    let mut paths: FxHashMap<u32, ContainerPath> = FxHashMap::default();
     visit_containers(&trace.source.containers(), |place, id| {
         if ids.contains(&id.0) {
-            found.insert(id.0, place);
+            paths.insert(id.0, place);
         }
     });
-    found
+    paths
 }
 
 /// Visits all containers with their places. The list is in depth-first order.

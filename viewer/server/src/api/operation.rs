@@ -18,7 +18,7 @@ pub(super) fn operation_json(trace: &FilteredTrace, facts: &EntityFacts) -> Resu
     let Some(operation) = OperationFacts::of(trace.source.as_ref(), facts)? else { return Ok(Value::Null) };
     let part = |id: EntityId| part_json(trace, id);
     let place = operation.parts.iter().position(|part| part.id == facts.id);
-    let listed = nearest_parts(&operation.parts, facts.id);
+    let shown_parts = nearest_parts(&operation.parts, facts.id);
     Ok(json!({
         "kind": operation.kind.word(),
         "bytes": operation.bytes,
@@ -28,19 +28,19 @@ pub(super) fn operation_json(trace: &FilteredTrace, facts: &EntityFacts) -> Resu
         "first": part(operation.first.id)?,
         "last": part(operation.last.id)?,
         "root": operation.root.map(part).transpose()?,
-        "parts": listed.iter().map(|listed| part(listed.id)).collect::<Result<Vec<Value>, _>>()?,
+        "parts": shown_parts.iter().map(|listed| part(listed.id)).collect::<Result<Vec<Value>, _>>()?,
     }))
 }
 
 /// The parts near one of them, by the time at which they enter.
-fn nearest_parts(parts: &[OperationPart], near: EntityId) -> Vec<OperationPart> {
+fn nearest_parts(parts: &[OperationPart], state: EntityId) -> Vec<OperationPart> {
     if parts.len() <= MAX_PARTS {
         return parts.to_vec();
     }
     // States are numbered by container.
     let mut by_container = parts.to_vec();
     by_container.sort_unstable_by_key(|part| part.id);
-    let nearest = by_container.partition_point(|part| part.id < near);
+    let nearest = by_container.partition_point(|part| part.id < state);
     let first = nearest.saturating_sub(MAX_PARTS / 2).min(by_container.len() - MAX_PARTS);
     let mut nearest = by_container[first..first + MAX_PARTS].to_vec();
     nearest.sort_unstable_by_key(|part| (part.enter, part.id));

@@ -40,7 +40,7 @@ pub(crate) async fn row_times(State(app): State<Arc<AppState>>, Query(request): 
                     "id": entity(row),
                     "name": trace.outline.name(container),
                     "existence": stats::json_number(times.existence_nanos),
-                    "none": stats::json_number(times.none),
+                    "none": stats::json_number(times.stateless_time),
                     "values": values.collect::<Vec<_>>(),
                 }));
             }

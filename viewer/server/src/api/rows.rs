@@ -86,10 +86,10 @@ pub(crate) async fn rows(
             y: row.y,
             height: row.height,
             expandable: row.expandable,
-            folded: row.folded,
+            folded: row.is_folded,
             strips: row.strips.iter().map(|strip| strip_answer(strip, type_name(strip.ty))).collect(),
         });
-        let hidden = request.options().arrangement.hidden;
+        let hidden = request.options().arrangement.hidden_containers;
         let hidden_rows = hidden.iter().filter_map(|&container| place(trace, container)).collect();
         let rows = RowsAnswer { height: layout.height, pinned: layout.pinned, rows: rows.collect(), hidden_rows };
         serde_json::to_string(&rows).map_err(|_none| RequestError::of_server("the rows cannot be written"))

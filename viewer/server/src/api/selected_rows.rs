@@ -59,20 +59,20 @@ impl SelectedRows {
     /// The named containers of a list that are not below another one, in the order of the list. If
     /// rows are named but none exists any more, the id of a named one, which the caller refuses.
     pub(crate) fn topmost(&self, containers: &[ContainerInfo]) -> Vec<ContainerId> {
-        let mut found = Vec::new();
+        let mut rows = Vec::new();
         // The depth of the found container that the present one is in. The list is depth first.
         let mut top: Option<u32> = None;
         for info in containers.iter().filter(|_| !self.is_all()) {
             top = top.filter(|depth| info.depth > *depth);
             if top.is_none() && self.names(info.id) {
                 top = Some(info.depth);
-                found.push(info.id);
+                rows.push(info.id);
             }
         }
-        if found.is_empty() {
-            found.extend(self.runs.first().map(|run| ContainerId(run.0)));
+        if rows.is_empty() {
+            rows.extend(self.runs.first().map(|run| ContainerId(run.0)));
         }
-        found
+        rows
     }
 }
 

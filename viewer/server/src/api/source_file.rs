@@ -180,13 +180,13 @@ fn find(folder: &Path, file: &str) -> Option<PathBuf> {
 /// The file below a folder with the longest path suffix in common with a name.
 fn file_by_suffix(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> {
     let name = parts.last()?;
-    let mut best: Option<(usize, PathBuf)> = None;
+    let mut best_match: Option<(usize, PathBuf)> = None;
     let (mut open, mut examined) = (vec![folder.to_owned()], 0);
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             examined += 1;
             if examined > MAX_ENTRIES {
-                return best.map(|best| best.1);
+                return best_match.map(|best| best.1);
             }
             let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
             match entry.file_type() {
@@ -194,15 +194,15 @@ fn file_by_suffix(folder: &Path, parts: &[&std::ffi::OsStr]) -> Option<PathBuf> 
                 Ok(kind) if !kind.is_dir() && entry.file_name() == **name => {
                     let path = entry.path();
                     let common = path.iter().rev().zip(parts.iter().rev()).take_while(|(a, b)| a == *b).count();
-                    if best.as_ref().is_none_or(|best| common > best.0 || (common == best.0 && path < best.1)) {
-                        best = Some((common, path));
+                    if best_match.as_ref().is_none_or(|best| common > best.0 || (common == best.0 && path < best.1)) {
+                        best_match = Some((common, path));
                     }
                 }
                 _ => {}
             }
         }
     }
-    best.map(|best| best.1)
+    best_match.map(|best| best.1)
 }
 
 #[cfg(test)]

@@ -25,11 +25,11 @@ pub(crate) async fn times(
 ) -> Result<Response, RequestError> {
     grow(app, request, |_, trace, request, progress| {
         let (source, time_range) = (trace.source.as_ref(), request.time_range(trace)?);
-        let counted = request.counted_containers(trace)?;
+        let containers = request.counted_containers(trace)?;
         let model = source.model();
         let mut types = Vec::new();
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
-            types.extend(TypeTotals::of(trace, ty.id, &counted, time_range)?);
+            types.extend(TypeTotals::of(trace, ty.id, &containers, time_range)?);
         }
         let answer = |counts: Option<&ValueCounts>| {
             json!({ "types": types.iter().map(|ty| ty.answer(trace, ColorTheme::new(request.theme), counts)).collect::<Vec<_>>() })
@@ -47,7 +47,7 @@ pub(crate) async fn times(
             })?;
             Ok(part)
         };
-        let lists = types.iter().flat_map(|ty| lanes(trace, &counted, ty.id)).map(ScanList::States);
+        let lists = types.iter().flat_map(|ty| lanes(trace, &containers, ty.id)).map(ScanList::States);
         entity_scan::run(entity_scan::jobs(source, lists, time_range)?, count, |part, done| {
             part.0.into_iter().for_each(|(value, count)| total.add(value, count));
             progress.report(done, || answer(None));
@@ -71,7 +71,7 @@ impl ValueCounts {
     fn add(&mut self, value: ValueId, more: ValueCount) {
         let entry = self.0.entry(value).or_default();
         entry.count += more.count;
-        entry.longest = LongestEntity::longer(entry.longest, more.longest);
+        entry.longest = LongestEntity::longer_of(entry.longest, more.longest);
     }
 }
 
@@ -128,7 +128,7 @@ impl TypeTotals {
             "path": type_path(&model, self.id),
             "containers": self.containers,
             "existence": stats::json_number(self.times.existence_nanos),
-            "none": stats::json_number(self.times.none),
+            "none": stats::json_number(self.times.stateless_time),
             "count": self.total,
             "rows": rows.collect::<Vec<_>>(),
         })

@@ -18,8 +18,8 @@ use tokio::sync::mpsc;
 
 use super::{DrawRequest, RequestError};
 use crate::app::AppState;
+use crate::caches::filtered_cache::{FilteredTrace, TraceCache};
 use crate::cancellation::ClientGuard;
-use crate::filtered_cache::{FilteredTrace, TraceCache};
 
 /// The content type of the lines. `ui/net/api.js` uses the same text.
 const LINES_TYPE: &str = "application/x-ndjson";
@@ -50,14 +50,14 @@ enum AnswerPart {
 
 impl ProgressSender {
     /// Sends the answer so far, unless the last report was too recent.
-    pub(crate) fn report(&self, done: f64, answer: impl FnOnce() -> Value) {
+    pub(crate) fn report(&self, fraction: f64, answer: impl FnOnce() -> Value) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.time.elapsed() < last.pause {
             return;
         }
         *last = LastReport { time: Instant::now(), pause: (last.pause * 4 / 3).min(MAX_PAUSE) };
         let mut answer = answer();
-        answer["done"] = json!(done);
+        answer["done"] = json!(fraction);
         // The scan does not wait for a slow reader, because the next part contains this one.
         let _full = self.to.try_send(AnswerPart::Part(answer));
     }
@@ -66,7 +66,7 @@ impl ProgressSender {
 /// The stream of lines.
 struct AnswerLines {
     first: Option<Value>,
-    rest: mpsc::Receiver<AnswerPart>,
+    parts: mpsc::Receiver<AnswerPart>,
     /// Dropped when the reader of the lines disconnects.
     _client: ClientGuard,
 }
@@ -79,7 +79,7 @@ impl futures_core::Stream for AnswerLines {
         if let Some(first) = self.first.take() {
             return line(&first);
         }
-        match self.rest.poll_recv(context) {
+        match self.parts.poll_recv(context) {
             Poll::Ready(Some(AnswerPart::Part(answer) | AnswerPart::Done(Ok(answer)))) => line(&answer),
             Poll::Ready(Some(AnswerPart::Done(Err(failure)))) => line(&failure.body()),
             Poll::Ready(None) => Poll::Ready(None),
@@ -102,7 +102,7 @@ pub(crate) async fn grow(
         permits.acquire_owned().await.map_err(|_closed| RequestError::of_server("the server is shutting down"))?;
     let client = ClientGuard::default();
     let cancel = client.cancel_flag();
-    let (to, mut rest) = mpsc::channel(2);
+    let (to, mut parts) = mpsc::channel(2);
     tokio::task::spawn_blocking(move || {
         let _permit = permit;
         let last = Mutex::new(LastReport { time: Instant::now(), pause: FIRST_PAUSE });
@@ -114,10 +114,10 @@ pub(crate) async fn grow(
         // The client may have disconnected.
         let _disconnected = progress.to.blocking_send(AnswerPart::Done(answer));
     });
-    match rest.recv().await {
+    match parts.recv().await {
         Some(AnswerPart::Done(answer)) => answer.map(|answer| Json(answer).into_response()),
         Some(AnswerPart::Part(first)) => {
-            let lines = AnswerLines { first: Some(first), rest, _client: client };
+            let lines = AnswerLines { first: Some(first), parts, _client: client };
             Ok(([(CONTENT_TYPE, LINES_TYPE)], Body::from_stream(lines)).into_response())
         }
         None => Err(RequestError::of_server("the answer could not be computed; please report this")),

@@ -11,8 +11,8 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{AppState, DrawRequest, JsonAnswer, RequestError, run};
-use crate::saved_filters::PageFilter;
-use crate::user_files::{NoteEdit, PageStyle, TraceNotes};
+use crate::user_data::saved_filters::PageFilter;
+use crate::user_data::user_files::{NoteEdit, PageStyle, TraceNotes};
 
 fn notes_json(notes: io::Result<TraceNotes>) -> Result<Value, RequestError> {
     let notes = notes.map_err(|error| RequestError(StatusCode::CONFLICT, error.to_string()))?;

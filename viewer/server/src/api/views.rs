@@ -17,7 +17,7 @@ use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId, TypeModel};
 
 use super::cards::CardsRequest;
 use super::{AppState, FilteredTrace, JsonAnswer, RequestError, run};
-use crate::filtered_cache::TraceCache;
+use crate::caches::filtered_cache::TraceCache;
 
 /// Maximum number of suggested names of units. A longer list is of no help.
 const MAX_UNITS: usize = 1000;
@@ -121,7 +121,7 @@ fn removed_cards(app: &AppState) -> Vec<Value> {
         let title = own_views.card(&file.path).map_or_else(|_| file.file_name(), |view| view.info().title.to_owned());
         json!({ "name": file.name, "title": title })
     };
-    own_views.removed().iter().map(json).collect()
+    own_views.removed_cards().iter().map(json).collect()
 }
 
 /// An option, with its words and their titles. It is free if it also accepts other values.

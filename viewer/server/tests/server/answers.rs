@@ -49,13 +49,13 @@ async fn valid_requests_are_answered_and_invalid_ones_refused() {
 async fn neighbours_finds_and_tables_agree_with_each_other() {
     let page = ServedPage::start().await;
     // Steps from the first hit in a container visit all its hits, forward and back.
-    let found = page.json("find?from=-1&to=30000000&text=computing%20kind:state").await;
-    let hits = found["hits"].as_array().unwrap();
-    assert_eq!(found["total"], hits.len());
-    assert_eq!(found["bins"].as_array().unwrap().iter().filter_map(Value::as_u64).sum::<u64>(), found["total"]);
+    let answer = page.json("find?from=-1&to=30000000&text=computing%20kind:state").await;
+    let hits = answer["hits"].as_array().unwrap();
+    assert_eq!(answer["total"], hits.len());
+    assert_eq!(answer["bins"].as_array().unwrap().iter().filter_map(Value::as_u64).sum::<u64>(), answer["total"]);
     let lane: Vec<&str> =
         hits.iter().filter(|hit| hit["path"] == hits[0]["path"]).map(|hit| hit["id"].as_str().unwrap()).collect();
-    assert!(lane.len() > 2, "{found}");
+    assert!(lane.len() > 2, "{answer}");
     for pair in lane.windows(2) {
         let next = page.json(&format!("neighbour?id={}&direction=1&same_value=true", pair[0])).await;
         assert_eq!(next["facts"]["id"], pair[1]);
@@ -70,7 +70,7 @@ async fn neighbours_finds_and_tables_agree_with_each_other() {
     let times = page.json("times?from=0&to=30000000").await;
     let rows = times["types"][0]["rows"].as_array().unwrap();
     let row = rows.iter().find(|row| row["name"].as_str().unwrap().starts_with("computing")).unwrap();
-    assert!(row["count"].as_u64() <= found["total"].as_u64() && row["nanos"].as_i64() > Some(0), "{row}");
+    assert!(row["count"].as_u64() <= answer["total"].as_u64() && row["nanos"].as_i64() > Some(0), "{row}");
     let named = page.json("containers?text=CELLS%20lock").await;
     assert_eq!(named["total"], 2, "one in each of two nodes");
     assert_eq!(named["containers"][1]["ancestors"].as_array().map(Vec::len), Some(1), "{named}");
@@ -101,11 +101,15 @@ async fn requests_are_about_the_filtered_trace() {
             .map(|row| row.get("filter_name").unwrap_or(&row["name"]).as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    let all = names("").await;
-    let first = all.iter().find(|name| name.starts_with("Node") && !name.contains('/')).unwrap().replace(' ', "%20");
+    let all_names = names("").await;
+    let first =
+        all_names.iter().find(|name| name.starts_with("Node") && !name.contains('/')).unwrap().replace(' ', "%20");
     let remaining = names(&format!("%5B%22hide%20container%20{first}%22%5D")).await;
-    assert!(remaining.len() < all.len() && all.iter().any(|name| name.contains('/')), "{all:?} {remaining:?}");
-    assert_eq!(names("%5B%22hide%20nothing%22,%22only%20type%20Gone%22%5D").await, all);
+    assert!(
+        remaining.len() < all_names.len() && all_names.iter().any(|name| name.contains('/')),
+        "{all_names:?} {remaining:?}"
+    );
+    assert_eq!(names("%5B%22hide%20nothing%22,%22only%20type%20Gone%22%5D").await, all_names);
     let chain = page.json("filter_problems?filters=%5B%22hide%20nothing%22,%22only%20type%20Gone%22%5D").await;
     let problems = chain["problems"].as_array().unwrap();
     assert_eq!(problems.len(), 2, "{chain}");
@@ -172,7 +176,7 @@ async fn entities_are_found_again_in_a_newer_generation() {
     let filtered = "rows?filters=%5B%22only%20container%20u%22%5D";
     assert_eq!(page.json(filtered).await["rows"].as_array().unwrap().len(), 1);
 
-    let growing = TraceAvailability::Growing { open: 1, processes: 2 };
+    let growing = TraceAvailability::Growing { running_processes: 1, processes: 2 };
     current.put(paje("6 2 v 0 T u\n11 2 t S w\n11 5 t S w\n7 6 T t\nno event\n"), growing);
     let ping = page.json("ping").await;
     assert_eq!(ping["generation"], 2);
@@ -224,12 +228,12 @@ async fn pages_of_search_results_form_one_list() {
     assert_eq!(first["total"], expected, "{}", first["total"]);
     let sum: u64 = first["bins"].as_array().unwrap().iter().map(|bin| bin.as_u64().unwrap()).sum();
     assert_eq!(sum, expected as u64);
-    let (mut forward, mut more) = (ids(&first), first["more"] == true);
-    assert_eq!((forward.len(), more), (500, true));
-    while more {
+    let (mut forward, mut has_more) = (ids(&first), first["more"] == true);
+    assert_eq!((forward.len(), has_more), (500, true));
+    while has_more {
         let next = find(&format!("&direction=1&id={}", forward.last().unwrap().1)).await;
         assert_eq!(next["total"], Value::Null, "a page turn does not count");
-        more = next["more"] == true;
+        has_more = next["more"] == true;
         forward.extend(ids(&next));
     }
     assert_eq!(forward.len(), expected);

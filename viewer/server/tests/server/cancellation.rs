@@ -127,17 +127,17 @@ fn unpack_chunks(mut chunks: &[u8]) -> String {
 async fn a_scan_reports_its_progress() {
     const ROWS: usize = 150;
     let (page, queries) = serve_slowly(ROWS).await;
-    let mut all = Vec::new();
+    let mut lines = Vec::new();
     read_lines(&page, "histogram?from=0&to=1000000000&ty=2", |line| {
-        all.push((line, queries.load(Ordering::SeqCst)));
+        lines.push((line, queries.load(Ordering::SeqCst)));
     })
     .await;
     let end = queries.load(Ordering::SeqCst);
-    let (last, parts) = all.split_last().unwrap();
-    assert!(parts.len() >= 2, "{all:?}");
+    let (last, parts) = lines.split_last().unwrap();
+    assert!(parts.len() >= 2, "{lines:?}");
     let shares: Vec<f64> = parts.iter().map(|part| part.0["done"].as_f64().unwrap()).collect();
     assert!(shares.is_sorted() && shares[0] > 0.0 && shares[0] < 0.9, "{shares:?}");
-    let totals: Vec<u64> = all.iter().map(|part| part.0["total"].as_u64().unwrap()).collect();
+    let totals: Vec<u64> = lines.iter().map(|part| part.0["total"].as_u64().unwrap()).collect();
     assert!(totals.is_sorted() && totals[0] < ROWS as u64, "{totals:?}");
     assert!(parts[0].1 < end, "the first part came only when all was counted");
     assert_eq!((last.0["total"].as_u64(), &last.0["done"]), (Some(ROWS as u64), &serde_json::Value::Null));

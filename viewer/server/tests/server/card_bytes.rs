@@ -24,7 +24,7 @@ fn busy_program() -> TraceStore {
     text.push_str("0 T 0 Thread\n2 C T Call\n2 K T \"Task kind\"\n4 M 0 T T Message\n");
     let mut dice = DiceRoller(5);
     let mut lines: Vec<(i64, u32, String)> = Vec::new();
-    let at = |time: i64| format!("{}.{:06}", time / 1_000_000, time % 1_000_000);
+    let timestamp = |time: i64| format!("{}.{:06}", time / 1_000_000, time % 1_000_000);
     let mut key = 0;
     for unit in 0..UNITS {
         lines.push((0, 0, format!("6 0 t{unit} 0 T \"thread {unit}\"")));
@@ -35,21 +35,21 @@ fn busy_program() -> TraceStore {
                 1 => "idle".to_owned(),
                 _ => format!("f{}", dice.roll(0, 20)),
             };
-            lines.push((time, 1, format!("11 {} t{unit} C {value}", at(time))));
+            lines.push((time, 1, format!("11 {} t{unit} C {value}", timestamp(time))));
             if dice.roll(0, 3) == 0 {
-                lines.push((time, 1, format!("11 {} t{unit} K task{}", at(time), dice.roll(0, 30))));
+                lines.push((time, 1, format!("11 {} t{unit} K task{}", timestamp(time), dice.roll(0, 30))));
             }
             if dice.roll(0, 2) == 0 {
                 let (to, sent) =
-                    (if dice.roll(0, 2) == 0 { (unit + 1) % UNITS } else { dice.roll(0, UNITS) }, at(time));
+                    (if dice.roll(0, 2) == 0 { (unit + 1) % UNITS } else { dice.roll(0, UNITS) }, timestamp(time));
                 let received = (time + dice.roll(20, 900)).min(END);
                 key += 1;
                 lines.push((time, 2, format!("15 {sent} 0 M t{unit} m {key}")));
-                lines.push((received, 3, format!("16 {} 0 M t{to} m {key}", at(received))));
+                lines.push((received, 3, format!("16 {} 0 M t{to} m {key}", timestamp(received))));
             }
             time += dice.roll(20, 400);
         }
-        lines.push((END, 4, format!("7 {} T t{unit}", at(END))));
+        lines.push((END, 4, format!("7 {} T t{unit}", timestamp(END))));
     }
     lines.sort_by_key(|line| (line.0, line.1));
     lines.iter().for_each(|line| _ = writeln!(text, "{}", line.2));

@@ -122,9 +122,9 @@ async fn later_times_have_the_drawings_of_single_requests() {
     let all = later_cards(&page, &format!("t={}&later=1500000,2000000,2500000&{range}", times[0]), &requested).await;
     let later = all["later"].as_array().unwrap();
     assert_eq!(later.len(), 3);
-    for (at, time) in times.iter().enumerate() {
+    for (index, time) in times.iter().enumerate() {
         let single = cards(&page, &format!("t={time}&{range}"), &requested).await;
-        let of_time = if at == 0 { &all["cards"] } else { &later[at - 1] };
+        let of_time = if index == 0 { &all["cards"] } else { &later[index - 1] };
         for card in 0..3 {
             assert_eq!(of_time[card]["hash"], single[card]["hash"], "{time} {card}");
             let scene = &of_time[card]["scene"];
@@ -132,7 +132,7 @@ async fn later_times_have_the_drawings_of_single_requests() {
             assert!(scene.is_null() || is_change || scene == &single[card]["scene"], "{time} {card}");
         }
         // The page draws the line of the time cursor, so that charts over time stay the same.
-        assert_eq!(of_time[2].get("scene").is_some(), at == 0);
+        assert_eq!(of_time[2].get("scene").is_some(), index == 0);
     }
 }
 
@@ -148,10 +148,10 @@ async fn marks_are_sent_once_and_have_texts() {
         (Some("grid"), usize::try_from(count).ok())
     );
     assert!(first[1].get("text").is_none());
-    for at in 0..2 {
-        requested[at]["marks"] = first[at]["marks"]["hash"].clone();
-        requested[at]["hash"] = first[at]["hash"].clone();
-        requested[at]["pointed"] = json!([0, 1]);
+    for index in 0..2 {
+        requested[index]["marks"] = first[index]["marks"]["hash"].clone();
+        requested[index]["hash"] = first[index]["hash"].clone();
+        requested[index]["pointed"] = json!([0, 1]);
     }
     let pointed = cards(&page, "t=1000000&from=0&to=3000000", &requested).await;
     for card in &pointed {

@@ -11,8 +11,8 @@ export function fillHelp() {
     for (const action of listed.filter((action) => action.group === group)) {
       const labels = (action.keys ?? []).slice(0, 2).map(keyLabel);
       // Two directions with the same modifiers are written once: `Shift ← →`.
-      const shown = action.press ? [`${labels[0]} ${labels[1].split(" ").at(-1)}`] : labels;
-      const keys = make("dt", {}, ...shown.map((text) => make("kbd", { text })));
+      const labelsOfKeys = action.press ? [`${labels[0]} ${labels[1].split(" ").at(-1)}`] : labels;
+      const keys = make("dt", {}, ...labelsOfKeys.map((text) => make("kbd", { text })));
       list.append(keys, make("dd", {}, make("span", { text: action.name }), action.pointer && make("i", { text: action.pointer })));
     }
     return make("section", {}, make("h3", { text: group }), list);

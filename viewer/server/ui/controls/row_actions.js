@@ -203,13 +203,13 @@ export function moveByKey(offset) {
     showNote("Point at a row first");
     return;
   }
-  const all = siblings(row);
-  const index = all.indexOf(row);
+  const rows = siblings(row);
+  const index = rows.indexOf(row);
   const to = index + offset;
-  if (index < 0 || to < 0 || to >= all.length) return;
+  if (index < 0 || to < 0 || to >= rows.length) return;
   movedRow = row.id;
   pointerMovedLast = false;
-  move(row, offset < 0 ? all[to] : all[to + 1] ?? null);
+  move(row, offset < 0 ? rows[to] : rows[to + 1] ?? null);
 }
 
 /**
@@ -283,8 +283,8 @@ function focusMatch(offset) {
 
 /** @param {Row} row @param {DOMRect} anchor */
 function rowMenu(row, anchor) {
-  const all = siblings(row);
-  const place = all.indexOf(row);
+  const siblingRows = siblings(row);
+  const place = siblingRows.indexOf(row);
   openMenu(row.name, anchor, [
     { name: "Inspect", act: () => inspectRow(`c${row.id}`) },
     row.expandable ? { name: row.folded ? "Unfold" : "Fold", key: "Space", act: () => fold(row) } : null,
@@ -296,8 +296,8 @@ function rowMenu(row, anchor) {
     { name: `Sort ${row.type} rows by name`, act: () => sort(row, "name") },
     { name: `Sort ${row.type} rows by…`, act: () => addFilter(`sort ${quoteName(row.type)} by `) },
     null,
-    ...(place > 0 ? [{ name: "Move up", key: "Alt ↑", act: () => move(row, all[place - 1]) }] : []),
-    ...(place < all.length - 1 ? [{ name: "Move down", key: "Alt ↓", act: () => move(row, all[place + 2] ?? null) }] : []),
+    ...(place > 0 ? [{ name: "Move up", key: "Alt ↑", act: () => move(row, siblingRows[place - 1]) }] : []),
+    ...(place < siblingRows.length - 1 ? [{ name: "Move down", key: "Alt ↓", act: () => move(row, siblingRows[place + 2] ?? null) }] : []),
     ...(view.hiddenRows.size ? [{ name: `Show ${view.hiddenRows.size} hidden`, act: showHidden }] : []),
     { name: "Copy name", act: () => navigator.clipboard?.writeText(row.name) },
   ].filter((item, index, list) => item !== null || (index > 0 && list[index - 1] !== null && index < list.length - 1)));

@@ -48,10 +48,10 @@ function revealRows() {
 
 /** The names of the selected rows in a filter. Rows that are not shown have their path. */
 async function selectedNames() {
-  const shown = layout.rows.filter((row) => view.selectedRows.has(row.id));
-  const others = [...view.selectedRows].filter((id) => !rowOf(id));
-  const paths = await Promise.all(others.map((id) => facts(`c${id}`, `selected ${id}`).catch(() => undefined)));
-  return [...(shown.length ? [filterNames(shown)] : []), ...paths.filter(Boolean).map((entity) => quoteName(entity.containers.join("/")))].join(", ");
+  const shownRows = layout.rows.filter((row) => view.selectedRows.has(row.id));
+  const hiddenRows = [...view.selectedRows].filter((id) => !rowOf(id));
+  const paths = await Promise.all(hiddenRows.map((id) => facts(`c${id}`, `selected ${id}`).catch(() => undefined)));
+  return [...(shownRows.length ? [filterNames(shownRows)] : []), ...paths.filter(Boolean).map((entity) => quoteName(entity.containers.join("/")))].join(", ");
 }
 
 /** Filters away all other rows and times, and shows the rest. */

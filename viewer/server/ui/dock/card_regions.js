@@ -126,12 +126,12 @@ function markIn(region, x, y, regions, index) {
  * @param {(mark: number) => number} distance
  */
 function nearest(marks, limit, distance) {
-  let [found, least] = [-1, limit];
+  let [nearestMark, minDistance] = [-1, limit];
   for (let mark = 0; mark < marks; mark += 1) {
     const markDistance = distance(mark);
-    if (markDistance <= least) [found, least] = [mark, markDistance];
+    if (markDistance <= minDistance) [nearestMark, minDistance] = [mark, markDistance];
   }
-  return found;
+  return nearestMark;
 }
 
 /**
@@ -243,10 +243,10 @@ export function highlightedMarks(regions, isHighlighted, pair) {
   return regions.flatMap((region, index) => {
     // Bands cover whole lanes.
     if (region.kind === "lanes") return [];
-    const all = Array.from({ length: region.marks }, (_, mark) => mark);
+    const marks = Array.from({ length: region.marks }, (_, mark) => mark);
     const highlighted = region.isPair || region.kind === "edges"
-      ? pair ? all.filter((mark) => { const markPair = pairOf(regions, index, mark); return markPair && isWithin(markPair[0], pair[0]) && isWithin(markPair[1], pair[1]); }) : []
-      : all.filter((mark) => region.units?.[mark]?.some(isHighlighted));
+      ? pair ? marks.filter((mark) => { const markPair = pairOf(regions, index, mark); return markPair && isWithin(markPair[0], pair[0]) && isWithin(markPair[1], pair[1]); }) : []
+      : marks.filter((mark) => region.units?.[mark]?.some(isHighlighted));
     return highlighted.map((mark) => ({ region: index, mark }));
   });
 }

@@ -124,8 +124,8 @@ function command() {
   const rows = readRuns(units).map((id) => rowOf(id)?.filter_name).filter(Boolean).join(", ");
   const options = Object.entries({ ...sharedOptions(), ...(rows ? { units: rows } : {}) }).flatMap(([name, value]) => ["--option", `${name}=${value}`]);
   const { phase, what_if: changes } = questions();
-  const asked = [...(phase ? ["--phase", phase] : []), ...changes.flatMap(([name, percent]) => ["--what-if", `${name}=${percent}`])];
-  return ["tumit", "diagnose", answer.path ?? byId("name").textContent ?? "", ...interval, ...filters, ...options, ...asked].map(quoted).join(" ");
+  const questionOptions = [...(phase ? ["--phase", phase] : []), ...changes.flatMap(([name, percent]) => ["--what-if", `${name}=${percent}`])];
+  return ["tumit", "diagnose", answer.path ?? byId("name").textContent ?? "", ...interval, ...filters, ...options, ...questionOptions].map(quoted).join(" ");
 }
 
 /**

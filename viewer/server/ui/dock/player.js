@@ -127,8 +127,8 @@ function searchStop(playedRun, time, isInclusive) {
   }
   playedRun.stopAt = undefined;
   const margin = isInclusive ? 1 : 0;
-  const found = direction > 0 ? findMatch(1, time - margin, playedRun.to) : findMatch(-1, playedRun.from, time + margin);
-  found.then((match) => {
+  const search = direction > 0 ? findMatch(1, time - margin, playedRun.to) : findMatch(-1, playedRun.from, time + margin);
+  search.then((match) => {
     if (run !== playedRun) return;
     playedRun.stopAt = match ?? null;
     // The expression is wrong: it would never stop.

@@ -74,13 +74,13 @@ export async function stepToMatch(direction) {
 /** @param {() => void} onChange called when the expression has changed */
 export function listenToStop(onChange) {
   const store = () => setSetting("stop", stopText() || null);
-  let known = "";
+  let lastText = "";
   const change = () => {
     store();
-    if (known === stopText()) return;
-    known = stopText();
+    if (lastText === stopText()) return;
+    lastText = stopText();
     showProblem("");
-    if (known) findMatch(1, 0, traceDuration()).catch(() => {});
+    if (lastText) findMatch(1, 0, traceDuration()).catch(() => {});
     onChange();
   };
   field.addEventListener("input", () => { store(); if (!stopText()) change(); });

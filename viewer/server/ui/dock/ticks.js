@@ -74,14 +74,14 @@ export function tickAnswers(cards) {
     fetchedCards = key;
     clear(position);
   }
-  let found;
+  let currentTick;
   for (const tick of ready.keys()) {
     if (tick > position) break;
-    found = tick;
+    currentTick = tick;
   }
-  for (const tick of ready.keys()) if (found !== undefined && tick < found) ready.delete(tick);
+  for (const tick of ready.keys()) if (currentTick !== undefined && tick < currentTick) ready.delete(tick);
   fetchAhead(cards).catch(() => {});
-  return found === undefined ? undefined : ready.get(found);
+  return currentTick === undefined ? undefined : ready.get(currentTick);
 }
 
 /** @param {CardRequest[]} cards */
@@ -95,17 +95,17 @@ async function fetchAhead(cards) {
       next = Math.max(next, position);
       const count = latest.length ? TIMES : FIRST_TIMES;
       const ticks = Array.from({ length: count }, (_, index) => next + index * stride).filter((tick) => tick <= ownPlan.last);
-      const started = performance.now();
-      const known = cards.map((card, index) => ({ ...card, hash: latest[index]?.hash ?? "", marks: latest[index]?.marks?.hash ?? "" }));
-      const answer = await requestCards(known, "ticks", ticks.map(ownPlan.timeOf));
+      const start = performance.now();
+      const requests = cards.map((card, index) => ({ ...card, hash: latest[index]?.hash ?? "", marks: latest[index]?.marks?.hash ?? "" }));
+      const answer = await requestCards(requests, "ticks", ticks.map(ownPlan.timeOf));
       if (!answer || plan !== ownPlan || ownKey !== fetchedCards) return;
       [answer.cards, ...(answer.later ?? [])].forEach((answers, index) => {
         latest = completeCards(latest, answers);
         ready.set(ticks[index], latest);
       });
       next = ticks[ticks.length - 1] + stride;
-      const needed = (performance.now() - started) / ticks.length;
-      stride = Math.min(30, Math.max(1, Math.ceil((needed * TICKS_PER_SECOND) / 1000 / SERVER_SHARE)));
+      const tickTime = (performance.now() - start) / ticks.length;
+      stride = Math.min(30, Math.max(1, Math.ceil((tickTime * TICKS_PER_SECOND) / 1000 / SERVER_SHARE)));
     }
   } finally {
     isFetching = false;

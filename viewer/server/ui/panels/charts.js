@@ -53,7 +53,7 @@ function label(x, y, text, anchor = "start") {
 
 /** @param {string} name @param {Part[]} parts */
 export function pie(name, parts) {
-  const sum = parts.reduce((all, part) => all + part.size, 0) || 1;
+  const sum = parts.reduce((total, part) => total + part.size, 0) || 1;
   let angle = -Math.PI / 2;
   const rimPoint = (/** @type {number} */ a) => `${(60 + 56 * Math.cos(a)).toFixed(2)} ${(60 + 56 * Math.sin(a)).toFixed(2)}`;
   const slices = parts.filter((part) => part.size > 0).map((part) => {
@@ -135,13 +135,13 @@ const ROUND_DURATIONS = [6e11, 36e11, 36e12, 864e11, 864e12, 864e13, 864e14, 864
  * @param {number} to
  */
 function roundDurations(from, to) {
-  const all = (/** @type {number[]} */ parts) => {
+  const durationsOf = (/** @type {number[]} */ parts) => {
     const durations = [];
     for (let power = 1; power < 6e11; power *= 10) for (const part of parts) if (part * power < 6e11) durations.push(part * power);
     return [...durations, ...ROUND_DURATIONS].filter((nanos) => nanos >= from && nanos <= to);
   };
-  const tens = all([1]);
-  return tens.length > 2 ? tens : all([1, 2, 5]);
+  const tens = durationsOf([1]);
+  return tens.length > 2 ? tens : durationsOf([1, 2, 5]);
 }
 
 /**
@@ -153,7 +153,7 @@ function roundDurations(from, to) {
  * @param {(id: string) => void} go
  */
 export function histogram(name, classes, color, shares, go) {
-  const total = classes.reduce((all, durationClass) => all + durationClass.count, 0) || 1;
+  const total = classes.reduce((sum, durationClass) => sum + durationClass.count, 0) || 1;
   const largest = Math.max(1, ...classes.map((durationClass) => durationClass.count));
   const barWidth = (276 - LEFT_MARGIN) / Math.max(classes.length, 6);
   const amount = (/** @type {number} */ count) => shares ? formatPercent(count / total) : groupDigits(count);
@@ -260,7 +260,7 @@ export function curves(name, curves, { from, span }, go) {
   const count = curves[0]?.shares.length ?? 1;
   let floor = new Array(count).fill(0);
   // Nested states count at each depth.
-  const largest = Math.max(1, ...floor.map((_, index) => curves.reduce((all, curve) => all + curve.shares[index], 0)));
+  const largest = Math.max(1, ...floor.map((_, index) => curves.reduce((total, curve) => total + curve.shares[index], 0)));
   const plotWidth = 276 - LEFT_MARGIN;
   const step = plotWidth / count;
   const y = (/** @type {number} */ share) => (104 - (share / largest) * 96).toFixed(1);

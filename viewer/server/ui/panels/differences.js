@@ -54,18 +54,18 @@ function difference({ a, b }, field) {
  */
 export function showDifferences(box, names, answers, range) {
   /** @type {Record<string, Map<string, Line>>} */
-  const all = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Map()]));
+  const linesByKind = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, new Map()]));
   answers.forEach(({ types, rows }, index) => {
     const states = types.flatMap((type) => type.rows.map((/** @type {any} */ row) => ({ ...row, kind: "state", type: type.path, value: row.name })));
     for (const row of [...states, ...rows]) {
       const type = joinNames(row.type);
       const key = JSON.stringify([type, row.value]);
-      const line = all[row.kind].get(key) ?? { type, value: row.value, color: row.color, a: null, b: null };
+      const line = linesByKind[row.kind].get(key) ?? { type, value: row.value, color: row.color, a: null, b: null };
       line[index === 0 ? "a" : "b"] = row;
-      all[row.kind].set(key, line);
+      linesByKind[row.kind].set(key, line);
     }
   });
-  lines = Object.fromEntries(Object.entries(all).map(([kind, byKey]) => [kind, [...byKey.values()]]));
+  lines = Object.fromEntries(Object.entries(linesByKind).map(([kind, byKey]) => [kind, [...byKey.values()]]));
   fill(box, names, range, answers.some((answer) => answer.failed));
 }
 
@@ -118,15 +118,15 @@ function table(kind, names, redraw) {
     make("button", { text: `${text}${order === index ? (down ? " ▾" : " ▴") : ""}`, "aria-label": description, "data-key": `${kind} ${index}`, onclick: () => { orders[kind] = [index, index === order ? !down : index >= 0]; redraw(); } }));
   const groups = make("tr", {}, make("td"), ...shownMeasures.map(({ measure }) => make("th", { scope: "colgroup", colspan: 3, text: measure[0] })));
   const heads = make("tr", {}, sortButton(-1, "Value", "Sort by name"), ...shownMeasures.flatMap(({ measure, index }) => [...names.map((name) => make("th", { scope: "col", title: name, text: name })), sortButton(index, "Difference", `Sort by difference of ${measure[0].toLowerCase()}`)]));
-  const all = sortLines(kind);
+  const sortedLines = sortLines(kind);
   const bar = shownMeasures.find(({ index }) => index === order) ?? shownMeasures[0];
-  const largest = Math.max(1e-12, ...all.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
+  const largest = Math.max(1e-12, ...sortedLines.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
   // The name of a type identifies it, if no other type has the same name.
   const ownName = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
-  const paths = new Set(all.map((line) => line.type));
+  const paths = new Set(sortedLines.map((line) => line.type));
   const short = (/** @type {string} */ type) => [...paths].some((path) => path !== type && ownName(path) === ownName(type)) ? type : ownName(type);
   const shortNames = new Map([...paths].map((type) => [type, short(type)]));
-  const body = all.slice(0, MAX_LINES).map((line) => {
+  const body = sortedLines.slice(0, MAX_LINES).map((line) => {
     const increase = difference(line, bar.measure[1]) ?? 0;
     const mark = make("i", { class: increase < 0 ? "decrease" : "increase" });
     mark.style.width = `${(Math.abs(increase) / largest) * 50}%`;
@@ -134,7 +134,7 @@ function table(kind, names, redraw) {
       ...shownMeasures.flatMap(({ measure }) => cells(line, measure)), make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark));
   });
   return make("div", {}, make("h3", { text: title }), make("table", { "aria-label": title }, make("thead", {}, groups, heads), make("tbody", {}, ...body)),
-    all.length > MAX_LINES && make("p", { class: "hint", text: `and ${groupDigits(all.length - MAX_LINES)} more: CSV has all` }));
+    sortedLines.length > MAX_LINES && make("p", { class: "hint", text: `and ${groupDigits(sortedLines.length - MAX_LINES)} more: CSV has all` }));
 }
 
 /**

@@ -76,9 +76,9 @@ function editFilter(index) {
 
 /** @param {number} from @param {number} to */
 function moveFilter(from, to) {
-  const all = [...view.filters];
-  all.splice(to, 0, ...all.splice(from, 1));
-  setFilters(all);
+  const filters = [...view.filters];
+  filters.splice(to, 0, ...filters.splice(from, 1));
+  setFilters(filters);
 }
 
 /** Offers the filters that the trace had at the last visit. @param {Filter[]} saved */

@@ -45,13 +45,13 @@ function showGroups() {
   /** @type {HTMLElement[]} */
   const groups = [];
   /** @type {HTMLElement[]} */
-  const others = [];
+  const typeEntries = [];
   for (const group of shownAnswer.groups) {
     if (group.kind === "state") groups.push(stateGroup(group));
     else if (group.entries.length > 1) groups.push(valueGroup(group));
-    else others.push(typeEntry(group, group.entries[0]));
+    else typeEntries.push(typeEntry(group, group.entries[0]));
   }
-  if (others.length) groups.push(make("div", { class: "group" }, make("h2", {}, "Other types"), ...others));
+  if (typeEntries.length) groups.push(make("div", { class: "group" }, make("h2", {}, "Other types"), ...typeEntries));
   if (groups.length === 0) groups.push(make("p", { class: "hint", text: "The legend lists the types and values of the time range, with their shares of the time." }));
   refill(byId("legend"), () => byId("legend").replaceChildren(...groups));
 }

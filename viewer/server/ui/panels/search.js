@@ -69,8 +69,8 @@ export function listenToSearch() {
     if (!step) return;
     event.preventDefault();
     event.stopPropagation();
-    const all = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("button")]);
-    all[all.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step]?.focus();
+    const buttons = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("button")]);
+    buttons[buttons.indexOf(/** @type {HTMLElement} */ (document.activeElement)) + step]?.focus();
   });
   list.addEventListener("scroll", () => {
     const step = list.scrollTop + list.clientHeight > list.scrollHeight - 60 ? 1 : list.scrollTop < 60 ? -1 : 0;

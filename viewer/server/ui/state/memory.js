@@ -94,9 +94,9 @@ async function readRows(trace, isGrowing) {
 
 /** @param {string} trace @param {string} rows @param {...string} names */
 function storeRows(trace, rows, ...names) {
-  const others = readEntries().filter(([name]) => name !== trace);
+  const entries = readEntries().filter(([name]) => name !== trace);
   try {
-    localStorage.setItem(KEY, JSON.stringify([...others.slice(1 - MAX_TRACES), ...(rows ? [[trace, rows, ...names]] : [])]));
+    localStorage.setItem(KEY, JSON.stringify([...entries.slice(1 - MAX_TRACES), ...(rows ? [[trace, rows, ...names]] : [])]));
   } catch {
     // The storage is full or forbidden; the address still contains the state.
   }

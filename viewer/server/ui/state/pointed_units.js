@@ -28,9 +28,9 @@ export function setParents(pairs) {
 
 /** The containers above a container, the innermost first. @param {number} container */
 export function ancestorsOf(container) {
-  const all = [];
-  for (let next = parents.get(container); next !== undefined && all.length < parents.size; next = parents.get(next)) all.push(next);
-  return all;
+  const ancestors = [];
+  for (let next = parents.get(container); next !== undefined && ancestors.length < parents.size; next = parents.get(next)) ancestors.push(next);
+  return ancestors;
 }
 
 /**

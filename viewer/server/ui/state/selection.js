@@ -52,13 +52,13 @@ export function rowsMeant(rows) {
   const counts = new Map();
   for (const row of layout.rows) {
     for (const id of row.ancestors) {
-      const [all, inside] = counts.get(id) ?? [0, 0];
-      counts.set(id, [all + 1, inside + (chosen.has(row.id) ? 1 : 0)]);
+      const [total, chosenCount] = counts.get(id) ?? [0, 0];
+      counts.set(id, [total + 1, chosenCount + (chosen.has(row.id) ? 1 : 0)]);
     }
   }
   const isWhole = (/** @type {Row} */ row) => {
-    const [all, inside] = counts.get(row.id) ?? [0, 0];
-    return !isOpenGroup(row) || inside === all || (hasOnlyGroups && inside === 0);
+    const [total, chosenCount] = counts.get(row.id) ?? [0, 0];
+    return !isOpenGroup(row) || chosenCount === total || (hasOnlyGroups && chosenCount === 0);
   };
   const wholeGroups = new Set(rows.filter((row) => row.id !== ROOT && isWhole(row)).map((row) => row.id));
   const topmost = rows.filter((row) => wholeGroups.has(row.id) && !row.ancestors.some((id) => wholeGroups.has(id)));
@@ -115,8 +115,8 @@ export function rowsInWords() {
   const [first] = view.selectedRows;
   if (first === undefined) return "all rows";
   if (view.selectedRows.size === 1) return rowOf(first)?.name ?? "1 row";
-  const shown = layout.rows.filter((row) => isRowSelected(row) && !isOpenGroup(row)).length;
-  return `${groupDigits(Math.max(shown, view.selectedRows.size))} rows`;
+  const shownCount = layout.rows.filter((row) => isRowSelected(row) && !isOpenGroup(row)).length;
+  return `${groupDigits(Math.max(shownCount, view.selectedRows.size))} rows`;
 }
 
 /** The size of the selection in words, such as `2 rows × 100.0 ms`. */

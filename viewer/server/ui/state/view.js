@@ -205,7 +205,7 @@ export function traceDuration() {
   return length;
 }
 
-/** The zooms that led here, the whole trace first. */
+/** The time ranges from the whole trace to the current view, in the order of zooming in. */
 export function zoomHistory() {
   return zooms;
 }
@@ -346,10 +346,10 @@ export function storeView(replaces = false) {
  */
 function addZoom(before, [from, to]) {
   /** @type {[number, number]} */
-  const all = [0, length];
-  if (from <= 0 && to >= length) return [all];
+  const wholeRange = [0, length];
+  if (from <= 0 && to >= length) return [wholeRange];
   const wider = before.filter(([a, b], index) => index > 0 && a <= from && b >= to && b - a >= 2 * (to - from));
-  return [all, ...wider.slice(-4), [from, to]];
+  return [wholeRange, ...wider.slice(-4), [from, to]];
 }
 
 /** The sets of the view, and their names in the address. */
@@ -433,27 +433,27 @@ function readRows(parts) {
  * @returns {[string, boolean][]}
  */
 function readFilters(text) {
-  /** @type {any} */ let all;
+  /** @type {any} */ let entries;
   try {
-    all = JSON.parse(text || "[]");
+    entries = JSON.parse(text || "[]");
   } catch {
-    all = null;
+    entries = null;
   }
-  const error = !Array.isArray(all) ? "they are not a list of texts"
-    : describeInvalidFilter(all, (entry) => typeof entry === "string" ? entry : Array.isArray(entry) && entry.length === 1 ? entry[0] : null);
-  if (!error) return all.map((/** @type {string | [string]} */ entry) => (typeof entry === "string" ? [entry, true] : [entry[0], false]));
+  const error = !Array.isArray(entries) ? "they are not a list of texts"
+    : describeInvalidFilter(entries, (entry) => typeof entry === "string" ? entry : Array.isArray(entry) && entry.length === 1 ? entry[0] : null);
+  if (!error) return entries.map((/** @type {string | [string]} */ entry) => (typeof entry === "string" ? [entry, true] : [entry[0], false]));
   showNote(`The filters in the address were not applied: ${error}`);
   return [];
 }
 
 /**
  * Describes the first entry that is no filter; an empty text if all are filters.
- * @param {unknown[]} all
- * @param {(one: any) => unknown} text returns the text of an entry
+ * @param {unknown[]} entries
+ * @param {(entry: any) => unknown} text returns the text of an entry
  */
-export function describeInvalidFilter(all, text) {
-  const index = all.findIndex((entry) => { const value = text(entry); return typeof value !== "string" || value.trim() === ""; });
-  return index < 0 ? "" : `entry ${index + 1} of the filters is ${JSON.stringify(all[index]).slice(0, 60)}; a filter is a text such as "hide container a"`;
+export function describeInvalidFilter(entries, text) {
+  const index = entries.findIndex((entry) => { const value = text(entry); return typeof value !== "string" || value.trim() === ""; });
+  return index < 0 ? "" : `entry ${index + 1} of the filters is ${JSON.stringify(entries[index]).slice(0, 60)}; a filter is a text such as "hide container a"`;
 }
 
 /** The part of a request with the contents and the style of the image. */

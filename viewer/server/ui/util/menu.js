@@ -55,14 +55,14 @@ function closeFromOutside(event) {
 
 /** @param {KeyboardEvent} event */
 function moveByKey(event) {
-  const all = /** @type {HTMLElement[]} */ ([...(menuBox?.querySelectorAll("button") ?? [])]);
-  const index = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  const buttons = /** @type {HTMLElement[]} */ ([...(menuBox?.querySelectorAll("button") ?? [])]);
+  const index = buttons.indexOf(/** @type {HTMLElement} */ (document.activeElement));
   /** @type {Record<string, () => void>} */
   const acts = {
-    ArrowDown: () => all[(index + 1) % all.length].focus(),
-    ArrowUp: () => all[(index + all.length - 1) % all.length].focus(),
-    Home: () => all[0].focus(),
-    End: () => all[all.length - 1].focus(),
+    ArrowDown: () => buttons[(index + 1) % buttons.length].focus(),
+    ArrowUp: () => buttons[(index + buttons.length - 1) % buttons.length].focus(),
+    Home: () => buttons[0].focus(),
+    End: () => buttons[buttons.length - 1].focus(),
     Escape: closeMenu,
     Tab: closeMenu,
   };

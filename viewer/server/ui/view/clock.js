@@ -106,7 +106,7 @@ function clockRuler(from, to, width, spacing) {
 function fraction(nanos, digits) {
   const unit = digits > 6 ? { size: 1_000n, name: "µs" } : { size: 1_000_000n, name: "ms" };
   const restDigits = digits > 6 ? digits - 6 : digits - 3;
-  const rest = String(nanos % unit.size).padStart(unit.size === 1_000n ? 3 : 6, "0").slice(0, restDigits);
+  const decimals = String(nanos % unit.size).padStart(unit.size === 1_000n ? 3 : 6, "0").slice(0, restDigits);
   const integer = String(nanos / unit.size).replace(/\B(?=(\d{3})+$)/g, "\u202f");
-  return `+${integer}.${rest} ${unit.name}`;
+  return `+${integer}.${decimals} ${unit.name}`;
 }

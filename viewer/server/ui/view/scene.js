@@ -29,12 +29,12 @@ const ANCHORS = ["left", "center", "right"];
  * @param {number} unit
  */
 function decodeColumn(column, unit) {
-  const all = new Array(column.length);
+  const sums = new Array(column.length);
   for (let i = 0, sum = 0; i < column.length; i += 1) {
     sum += column[i];
-    all[i] = sum / unit;
+    sums[i] = sum / unit;
   }
-  return all;
+  return sums;
 }
 
 /** The number of lines of a parabola. Their corners are not visible. */
@@ -48,8 +48,8 @@ const PARABOLA_LINES = 20;
 function decodeCurve(axis, form) {
   if (form !== 3) return decodeColumn(form === 2 ? decodeColumn(axis, 1) : axis, 10);
   const [first, middle, last] = decodeColumn(axis, 10);
-  const at = (/** @type {number} */ share) => first * (1 - share) * (1 - 2 * share) + 4 * middle * share * (1 - share) + last * share * (2 * share - 1);
-  return Array.from({ length: PARABOLA_LINES + 1 }, (_, index) => at(index / PARABOLA_LINES));
+  const valueAt = (/** @type {number} */ share) => first * (1 - share) * (1 - 2 * share) + 4 * middle * share * (1 - share) + last * share * (2 * share - 1);
+  return Array.from({ length: PARABOLA_LINES + 1 }, (_, index) => valueAt(index / PARABOLA_LINES));
 }
 
 /** The width of the head of an arrow to each side of its line, relative to its length. */

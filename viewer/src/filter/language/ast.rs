@@ -15,13 +15,13 @@ pub enum FilterExpr {
     /// Types of entities or containers.
     Types { keep: SelectionEffect, types: NamePatterns },
     /// Values of states, events and links.
-    Values { keep: SelectionEffect, values: NamePatterns, of: Option<NamePattern> },
+    Values { keep: SelectionEffect, values: NamePatterns, types: Option<NamePattern> },
     /// Containers with everything below them.
     Containers { keep: SelectionEffect, containers: NamePatterns },
     /// States, events and links, selected by their fields and endpoints.
-    Attribute { keep: SelectionEffect, condition: Condition, of: Option<NamePattern> },
+    Attribute { keep: SelectionEffect, condition: Condition, types: Option<NamePattern> },
     /// States and links by their duration in nanoseconds.
-    Duration { keep: SelectionEffect, comparison: Comparison, nanos: i64, of: Option<NamePattern> },
+    Duration { keep: SelectionEffect, comparison: Comparison, nanos: i64, types: Option<NamePattern> },
     /// Removes everything outside a time range, and clips entities to it.
     Cut(OpenTimeRange),
     /// One container that replaces several.
@@ -34,26 +34,26 @@ pub enum FilterExpr {
     Series(SeriesExpr),
     /// Replaces the value by the class of a field. The classes are: below the first edge, between
     /// two edges, from the last edge on. Edges of durations are in nanoseconds.
-    Classify { of: NamePattern, field: String, edges: Vec<f64> },
+    Classify { types: NamePattern, field: String, edges: Vec<f64> },
     /// Sorts the siblings of a type.
-    Sort { ty: NamePattern, by: OrderKey, descending: bool },
+    Sort { ty: NamePattern, key: OrderKey, descending: bool },
     /// Moves containers before their siblings.
     Order { containers: NamePatterns },
     /// Keeps the first containers of a type, sorted by a statistic.
-    Best { number: u32, ty: NamePattern, by: OrderKey, lowest: bool },
+    Best { number: u32, ty: NamePattern, key: OrderKey, lowest: bool },
     /// Keeps the containers of a type with a statistic that meets a comparison. Times are in
     /// nanoseconds.
-    Having { ty: NamePattern, by: OrderKey, comparison: Comparison, number: f64 },
+    Having { ty: NamePattern, key: OrderKey, comparison: Comparison, number: f64 },
     /// Sets the colour of values.
-    Color { values: NamePatterns, of: Option<NamePattern>, color: RgbColor },
+    Color { values: NamePatterns, types: Option<NamePattern>, color: RgbColor },
     /// Sets the shape of events.
-    Shape { values: NamePatterns, of: Option<NamePattern>, shape: MarkShape },
+    Shape { values: NamePatterns, types: Option<NamePattern>, shape: MarkShape },
     /// Sets the size of values. 1 is the default.
-    Size { values: NamePatterns, of: Option<NamePattern>, size: f32 },
+    Size { values: NamePatterns, types: Option<NamePattern>, size: f32 },
     /// Sets the category of states, which determines the utilization of units.
-    Category { values: NamePatterns, of: Option<NamePattern>, category: ActivityCategory },
+    Category { values: NamePatterns, types: Option<NamePattern>, category: ActivityCategory },
     /// Draws all other values in grey.
-    Bright { values: NamePatterns, of: Option<NamePattern> },
+    Bright { values: NamePatterns, types: Option<NamePattern> },
 }
 
 /// Whether a selection names the entities to remove or those to keep.
@@ -118,9 +118,9 @@ pub struct Reduction {
     /// reduced. Empty for variables, which are reduced by their value.
     pub values: NamePatterns,
     /// The types that are reduced.
-    pub of: NamePattern,
+    pub types: NamePattern,
     /// The type of the containers that get the result.
-    pub per: NamePattern,
+    pub group_type: NamePattern,
     /// The form of the result.
     pub form: ReductionForm,
     /// The name of the new type.
@@ -136,34 +136,34 @@ pub enum Measure {
     /// The start of its lifetime.
     Start,
     /// Nanoseconds in states.
-    Time { values: NamePatterns, of: Option<NamePattern> },
+    Time { values: NamePatterns, types: Option<NamePattern> },
     /// Nanoseconds in states that are the innermost state of their type.
-    SelfTime { values: NamePatterns, of: Option<NamePattern> },
+    SelfTime { values: NamePatterns, types: Option<NamePattern> },
     /// The same, as a fraction of the lifetime of the containers with such states.
-    SelfShare { values: NamePatterns, of: Option<NamePattern> },
+    SelfShare { values: NamePatterns, types: Option<NamePattern> },
     /// Number of states, events or links.
-    Number { values: NamePatterns, of: Option<NamePattern> },
+    Number { values: NamePatterns, types: Option<NamePattern> },
     /// The mean of a variable over time. For several variables, the mean of their means.
-    Mean { of: NamePattern },
+    Mean { types: NamePattern },
     /// The smallest value of variables.
-    Min { of: NamePattern },
+    Min { types: NamePattern },
     /// The largest value of variables.
-    Max { of: NamePattern },
+    Max { types: NamePattern },
     /// The integral of a variable over time, in seconds. For several variables, the sum.
-    Integral { of: NamePattern },
+    Integral { types: NamePattern },
     /// The end of its lifetime.
     End,
     /// Nanoseconds in states, as a fraction of the lifetime of the containers with such states.
-    Share { values: NamePatterns, of: Option<NamePattern> },
+    Share { values: NamePatterns, types: Option<NamePattern> },
     /// A statistic of the durations of states and links, in nanoseconds. A link counts in both of
     /// its containers.
-    Duration { statistic: DurationStatistic, values: NamePatterns, of: Option<NamePattern> },
+    Duration { statistic: DurationStatistic, values: NamePatterns, types: Option<NamePattern> },
     /// A field of states, events and links, reduced. A link counts in both of its containers.
-    Field { operation: ReduceOperation, field: String, of: NamePattern },
+    Field { operation: ReduceOperation, field: String, types: NamePattern },
     /// The number of links that start there, or the sum of one of their fields.
-    Sent { field: Option<String>, of: Option<NamePattern> },
+    Sent { field: Option<String>, types: Option<NamePattern> },
     /// The number of links that end there, or the sum of one of their fields.
-    Received { field: Option<String>, of: Option<NamePattern> },
+    Received { field: Option<String>, types: Option<NamePattern> },
 }
 
 impl Measure {

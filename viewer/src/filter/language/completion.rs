@@ -134,7 +134,7 @@ fn names(source: &dyn TimelineSource, kind: &str) -> Option<BTreeSet<String>> {
 
 /// The fields of the first entities of each type.
 fn fields(source: &dyn TimelineSource) -> BTreeSet<String> {
-    let (model, all, extent) = (source.model(), source.containers(), source.extent());
+    let (model, containers, extent) = (source.model(), source.containers(), source.extent());
     let mut names: BTreeSet<String> = ["file", "line", "value", "container"].map(str::to_owned).into();
     let mut lanes = 0;
     for ty in &model.types {
@@ -143,13 +143,15 @@ fn fields(source: &dyn TimelineSource) -> BTreeSet<String> {
                 names.extend(["from", "to", "key"].map(str::to_owned));
                 source.links(ty.id, extent, 1).ok().and_then(|list| list.items.first().map(|link| link.id))
             }
-            PajeTypeKind::State => all.iter().filter(|info| source.depths(info.id, ty.id) > 0).find_map(|info| {
-                lanes += 1;
-                let lane = StateLaneId { container: info.id, ty: ty.id, depth: 0 };
-                let list = source.states(lane, extent, usize::from(lanes <= MAX_LANES)).ok()?;
-                list.items.first().map(|state| state.id)
-            }),
-            PajeTypeKind::Event => all.iter().take(MAX_LANES).find_map(|info| {
+            PajeTypeKind::State => {
+                containers.iter().filter(|info| source.depths(info.id, ty.id) > 0).find_map(|info| {
+                    lanes += 1;
+                    let lane = StateLaneId { container: info.id, ty: ty.id, depth: 0 };
+                    let list = source.states(lane, extent, usize::from(lanes <= MAX_LANES)).ok()?;
+                    list.items.first().map(|state| state.id)
+                })
+            }
+            PajeTypeKind::Event => containers.iter().take(MAX_LANES).find_map(|info| {
                 let list = source.events(info.id, ty.id, extent, 1).ok()?;
                 list.items.first().map(|mark| mark.id)
             }),

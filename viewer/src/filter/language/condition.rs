@@ -46,22 +46,22 @@ impl Condition {
     /// assert!(matches!(Condition::or(vec![is("a.c"), is("b.c")]), Condition::Or(_)));
     /// ```
     #[must_use]
-    pub fn or(all: Vec<Self>) -> Self {
-        Self::exactly_one(all).unwrap_or_else(Self::Or)
+    pub fn or(conditions: Vec<Self>) -> Self {
+        Self::exactly_one(conditions).unwrap_or_else(Self::Or)
     }
 
     /// All of these conditions hold. A single condition is returned unchanged.
     #[must_use]
-    pub fn and(all: Vec<Self>) -> Self {
-        Self::exactly_one(all).unwrap_or_else(Self::And)
+    pub fn and(conditions: Vec<Self>) -> Self {
+        Self::exactly_one(conditions).unwrap_or_else(Self::And)
     }
 
-    fn exactly_one(mut all: Vec<Self>) -> Result<Self, Vec<Self>> {
-        match all.pop() {
-            Some(condition) if all.is_empty() => Ok(condition),
+    fn exactly_one(mut conditions: Vec<Self>) -> Result<Self, Vec<Self>> {
+        match conditions.pop() {
+            Some(condition) if conditions.is_empty() => Ok(condition),
             last => {
-                all.extend(last);
-                Err(all)
+                conditions.extend(last);
+                Err(conditions)
             }
         }
     }

@@ -105,14 +105,14 @@ impl FilterReader<'_> {
             "classify" => self.classes()?,
             "sort" => self.sort()?,
             "order" => FilterExpr::Order { containers: self.patterns("the names of containers")? },
-            "best" | "least" => self.best(verb == "least")?,
+            "best" | "least" => self.parse_best(verb == "least")?,
             "keep" => self.keep_statement()?,
             "color" | "colour" => self.color()?,
             "shape" => self.shape()?,
             "size" => self.size()?,
             "category" => self.category()?,
             "series" => self.series()?,
-            "bright" => FilterExpr::Bright { values: self.patterns("the name of a value")?, of: self.of()? },
+            "bright" => FilterExpr::Bright { values: self.patterns("the name of a value")?, types: self.of()? },
             _ => {
                 self.token_index = 0;
                 return Err(self.expected_error(alternatives(&VERBS)));
@@ -135,7 +135,7 @@ impl FilterReader<'_> {
         Ok(match criterion.as_str() {
             "type" | "types" => FilterExpr::Types { keep, types: self.patterns("the name of a type")? },
             "value" | "values" => {
-                FilterExpr::Values { keep, values: self.patterns("the name of a value")?, of: self.of()? }
+                FilterExpr::Values { keep, values: self.patterns("the name of a value")?, types: self.of()? }
             }
             "container" | "containers" => {
                 FilterExpr::Containers { keep, containers: self.patterns("the name of a container")? }
@@ -145,7 +145,7 @@ impl FilterReader<'_> {
                     FilterVersion::One => Condition::Field(self.comparison_of_field()?),
                     FilterVersion::Two => self.condition()?,
                 };
-                FilterExpr::Attribute { keep, condition, of: self.of()? }
+                FilterExpr::Attribute { keep, condition, types: self.of()? }
             }
             "duration" => {
                 let comparison = self.compare()?;
@@ -154,7 +154,7 @@ impl FilterReader<'_> {
                     return Err(self.expected_error("one of =, !=, <, <=, >, >="));
                 }
                 let nanos = self.nanos()?;
-                FilterExpr::Duration { keep, comparison, nanos, of: self.of()? }
+                FilterExpr::Duration { keep, comparison, nanos, types: self.of()? }
             }
             _ => {
                 self.token_index -= 1;
@@ -174,9 +174,9 @@ impl FilterReader<'_> {
             if operation == ReduceOperation::Count { "the name of a value" } else { "the name of a field" };
         let values = self.patterns_if(description)?;
         self.need("of")?;
-        let of = self.pattern("the name of a type")?;
+        let types = self.pattern("the name of a type")?;
         self.need("per")?;
-        let per = self.pattern("the name of a container type")?;
+        let group_type = self.pattern("the name of a container type")?;
         let (mut form, mut name) = (ReductionForm::Variable, None);
         if self.accept_keyword("into") {
             let has_form = if self.accept_keyword("state") {
@@ -190,11 +190,11 @@ impl FilterReader<'_> {
                 _ => self.name_if("a name for the result"),
             };
         }
-        Ok(FilterExpr::Reduce(Reduction { operation, end, values, of, per, form, name }))
+        Ok(FilterExpr::Reduce(Reduction { operation, end, values, types, group_type, form, name }))
     }
 
     fn classes(&mut self) -> Result<FilterExpr, FilterError> {
-        let of = self.pattern("the name of a type")?;
+        let types = self.pattern("the name of a type")?;
         self.need("by")?;
         let field = self.name("the name of a field")?;
         let (mut edges, is_time): (Vec<f64>, bool) = (Vec::new(), is_duration(&field));
@@ -215,6 +215,6 @@ impl FilterReader<'_> {
                 self.token_index += 1;
             }
         }
-        Ok(FilterExpr::Classify { of, field, edges })
+        Ok(FilterExpr::Classify { types, field, edges })
     }
 }

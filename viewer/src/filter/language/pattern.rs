@@ -113,12 +113,12 @@ impl NamePatterns {
         let mut is_match = vec![false; all.len()];
         for pattern in &self.0 {
             let mut mark = |fits: &dyn Fn(&str) -> bool| {
-                let mut any = false;
+                let mut has_match = false;
                 for (is_match, (_, names)) in is_match.iter_mut().zip(&all) {
                     let fits = names.iter().any(|name| fits(name));
-                    (*is_match, any) = (*is_match || fits, any || fits);
+                    (*is_match, has_match) = (*is_match || fits, has_match || fits);
                 }
-                any
+                has_match
             };
             let lower = NamePattern::new(pattern.0.to_lowercase());
             if !mark(&|name| pattern.fits(name)) && !mark(&|name| lower.fits(&name.to_lowercase())) {
@@ -161,8 +161,8 @@ const KEYS: [&str; 4] = ["self time", "self share", "time", "share"];
 
 impl FilterError {
     /// No entity of the types that an expression concerns has the field.
-    pub(crate) fn no_field(usage: FieldUse, field: &str, existing: &[&str]) -> Self {
-        let error = Self::no_match("field of these types", &NamePattern::new(field), existing);
+    pub(crate) fn no_field(usage: FieldUse, field: &str, fields: &[&str]) -> Self {
+        let error = Self::no_match("field of these types", &NamePattern::new(field), fields);
         let Self::NoMatch { kind, pattern, help, .. } = error else { return error };
         if usage == FieldUse::Condition && KEYS.contains(&field) {
             let help = "this is a key of containers for `sort`, `best`, `least` and `keep`".to_owned();
@@ -170,8 +170,7 @@ impl FilterError {
             let example = if field.ends_with("share") { example.replace("2s", "0.5") } else { example };
             return Self::NoMatch { kind, pattern, help, example: example.into() };
         }
-        let similar_name =
-            existing.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| existing.first());
+        let similar_name = fields.iter().find(|name| help.contains(&format!("`{name}`"))).or_else(|| fields.first());
         let example = usage.example(similar_name.copied().unwrap_or("Bytes"));
         Self::NoMatch { kind, pattern, help, example: example.into() }
     }
@@ -189,11 +188,11 @@ impl FilterError {
             |name: &&&str| suggestion.as_ref().is_some_and(|suggestion| suggestion.contains(&format!("`{name}`")));
         let similar_name = names.iter().find(is_near).copied();
         let help = suggestion.clone().unwrap_or_else(|| {
-            let more = if name_list.len() > MAX_LISTED { ", …" } else { "" };
+            let ellipsis = if name_list.len() > MAX_LISTED { ", …" } else { "" };
             name_list.truncate(MAX_LISTED);
             match name_list.is_empty() {
                 true => "none exists".to_owned(),
-                false => format!("existing names: {}{more}", name_list.join(", ")),
+                false => format!("existing names: {}{ellipsis}", name_list.join(", ")),
             }
         });
         let example = example(kind, similar_name.or_else(|| names.first().copied()));
@@ -232,15 +231,15 @@ pub(crate) fn container_types(model: &TypeModel, pattern: &NamePattern) -> Resul
     types(model, &NamePatterns::new(vec![pattern.clone()]), "container type", of_containers)
 }
 
-/// Values that match, of the types that `of` matches; without `of`, of any type.
+/// Values that match, of the types that `types` matches; without `types`, of any type.
 pub(crate) fn values(
     model: &TypeModel,
     patterns: &NamePatterns,
-    of: Option<&NamePattern>,
+    types: Option<&NamePattern>,
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
     let with_values =
         |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Event | PajeTypeKind::Link { .. });
-    values_of(model, patterns, of, "type of states, events or links", with_values)
+    values_of(model, patterns, types, "type of states, events or links", with_values)
 }
 
 /// Values that match, of the types that `of` matches; without `of`, of all types. Only types for

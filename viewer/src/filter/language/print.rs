@@ -136,21 +136,21 @@ impl fmt::Display for OrderKey {
         match &self.measure {
             Measure::Name => f.write_str("name"),
             Measure::Start => f.write_str("start"),
-            Measure::Time { values, of } => some(f, "time", values, of.as_ref()),
-            Measure::SelfTime { values, of } => some(f, "self time", values, of.as_ref()),
-            Measure::SelfShare { values, of } => some(f, "self share", values, of.as_ref()),
-            Measure::Number { values, of } => some(f, "number", values, of.as_ref()),
-            Measure::Mean { of } => write!(f, "mean{}", OfType(Some(of))),
-            Measure::Min { of } => write!(f, "min{}", OfType(Some(of))),
-            Measure::Max { of } => write!(f, "max{}", OfType(Some(of))),
-            Measure::Integral { of } => write!(f, "integral{}", OfType(Some(of))),
+            Measure::Time { values, types } => some(f, "time", values, types.as_ref()),
+            Measure::SelfTime { values, types: of } => some(f, "self time", values, of.as_ref()),
+            Measure::SelfShare { values, types: of } => some(f, "self share", values, of.as_ref()),
+            Measure::Number { values, types: of } => some(f, "number", values, of.as_ref()),
+            Measure::Mean { types: of } => write!(f, "mean{}", OfType(Some(of))),
+            Measure::Min { types: of } => write!(f, "min{}", OfType(Some(of))),
+            Measure::Max { types: of } => write!(f, "max{}", OfType(Some(of))),
+            Measure::Integral { types: of } => write!(f, "integral{}", OfType(Some(of))),
             Measure::End => f.write_str("end"),
-            Measure::Share { values, of } => some(f, "share", values, of.as_ref()),
-            Measure::Duration { statistic, values, of } => some(f, statistic.word(), values, of.as_ref()),
-            Measure::Field { operation, field, of } => {
+            Measure::Share { values, types: of } => some(f, "share", values, of.as_ref()),
+            Measure::Duration { statistic, values, types: of } => some(f, statistic.word(), values, of.as_ref()),
+            Measure::Field { operation, field, types: of } => {
                 write!(f, "{} {}{}", operation.word(), FilterName(field), OfType(Some(of)))
             }
-            Measure::Sent { field, of } | Measure::Received { field, of } => {
+            Measure::Sent { field, types: of } | Measure::Received { field, types: of } => {
                 f.write_str(if matches!(self.measure, Measure::Sent { .. }) { "sent" } else { "received" })?;
                 field.as_ref().map_or(Ok(()), |field| write!(f, " {}", FilterName(field)))?;
                 write!(f, "{}", OfType(of.as_ref()))
@@ -178,7 +178,7 @@ impl fmt::Display for Reduction {
                 }
             }
         }
-        write!(f, " of {} per {}", FilterName(self.of.as_str()), FilterName(self.per.as_str()))?;
+        write!(f, " of {} per {}", FilterName(self.types.as_str()), FilterName(self.group_type.as_str()))?;
         match (self.form, &self.name) {
             (ReductionForm::Variable, None) => Ok(()),
             (ReductionForm::Variable, Some(name)) => write!(f, " into {}", FilterName(name)),
@@ -208,11 +208,11 @@ fn print_style(
     verb: &str,
     style: &dyn fmt::Display,
     values: &NamePatterns,
-    of: Option<&NamePattern>,
+    types: Option<&NamePattern>,
 ) -> fmt::Result {
-    match of {
-        Some(_) if values.is_any() => write!(f, "{verb} {style}{}", OfType(of)),
-        _ => write!(f, "{verb} {style} {}{}", TypeNames(values), OfType(of)),
+    match types {
+        Some(_) if values.is_any() => write!(f, "{verb} {style}{}", OfType(types)),
+        _ => write!(f, "{verb} {style} {}{}", TypeNames(values), OfType(types)),
     }
 }
 
@@ -220,13 +220,15 @@ impl fmt::Display for FilterExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Types { keep, types } => write!(f, "{keep} type {}", TypeNames(types)),
-            Self::Values { keep, values, of } => write!(f, "{keep} value {}{}", TypeNames(values), OfType(of.as_ref())),
+            Self::Values { keep, values, types: of } => {
+                write!(f, "{keep} value {}{}", TypeNames(values), OfType(of.as_ref()))
+            }
             Self::Containers { keep, containers } => write!(f, "{keep} container {}", TypeNames(containers)),
-            Self::Attribute { keep, condition, of } => {
+            Self::Attribute { keep, condition, types: of } => {
                 write!(f, "{keep} where {condition}")?;
                 of.as_ref().map_or(Ok(()), |of| write!(f, " of {}", ConditionName(of.as_str())))
             }
-            Self::Duration { keep, comparison, nanos, of } => {
+            Self::Duration { keep, comparison, nanos, types: of } => {
                 write!(f, "{keep} duration {} {}{}", comparison.sign(), TimeText(*nanos), OfType(of.as_ref()))
             }
             Self::Cut(part) => write!(f, "cut {part}"),
@@ -234,7 +236,7 @@ impl fmt::Display for FilterExpr {
             Self::Reuse { types } => write!(f, "reuse {}", TypeNames(types)),
             Self::Reduce(reduction) => reduction.fmt(f),
             Self::Series(series) => series.fmt(f),
-            Self::Classify { of, field, edges } => {
+            Self::Classify { types: of, field, edges } => {
                 write!(f, "classify {} by {}", FilterName(of.as_str()), FilterName(field))?;
                 for (index, &edge) in edges.iter().enumerate() {
                     f.write_str(if index == 0 { " < " } else { ", " })?;
@@ -243,27 +245,27 @@ impl fmt::Display for FilterExpr {
                 }
                 Ok(())
             }
-            Self::Sort { ty, by, descending } => {
+            Self::Sort { ty, key, descending } => {
                 let down = if *descending { " descending" } else { "" };
-                write!(f, "sort {} by {by}{down}", FilterName(ty.as_str()))
+                write!(f, "sort {} by {key}{down}", FilterName(ty.as_str()))
             }
             Self::Order { containers } => write!(f, "order {}", TypeNames(containers)),
-            Self::Best { number, ty, by, lowest } => {
+            Self::Best { number, ty, key: by, lowest } => {
                 let verb = if *lowest { "least" } else { "best" };
                 write!(f, "{verb} {number} {} by {by}", FilterName(ty.as_str()))
             }
-            Self::Having { ty, by, comparison, number } => {
+            Self::Having { ty, key: by, comparison, number } => {
                 write!(f, "keep {} with {by} {} ", FilterName(ty.as_str()), comparison.sign())?;
                 #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
                 if by.measure.is_time() { TimeText(*number as i64).fmt(f) } else { write!(f, "{number}") }
             }
-            Self::Color { values, of, color } => print_style(f, "color", color, values, of.as_ref()),
-            Self::Shape { values, of, shape } => print_style(f, "shape", shape, values, of.as_ref()),
-            Self::Size { values, of, size } => print_style(f, "size", size, values, of.as_ref()),
-            Self::Category { values, of, category } => {
+            Self::Color { values, types: of, color } => print_style(f, "color", color, values, of.as_ref()),
+            Self::Shape { values, types: of, shape } => print_style(f, "shape", shape, values, of.as_ref()),
+            Self::Size { values, types: of, size } => print_style(f, "size", size, values, of.as_ref()),
+            Self::Category { values, types: of, category } => {
                 print_style(f, "category", &category.word(), values, of.as_ref())
             }
-            Self::Bright { values, of } => write!(f, "bright {}{}", TypeNames(values), OfType(of.as_ref())),
+            Self::Bright { values, types: of } => write!(f, "bright {}{}", TypeNames(values), OfType(of.as_ref())),
         }
     }
 }

@@ -91,13 +91,13 @@ const WORDS: [(&str, &str, ExecutionSeries); 20] = {
 impl ExecutionSeries {
     /// All series.
     pub const ALL: [Self; WORDS.len()] = {
-        let mut all = [WORDS[0].2; WORDS.len()];
+        let mut series_list = [WORDS[0].2; WORDS.len()];
         let mut index = 0;
         while index < WORDS.len() {
-            all[index] = WORDS[index].2;
+            series_list[index] = WORDS[index].2;
             index += 1;
         }
-        all
+        series_list
     };
 
     /// The words of all series.

@@ -36,7 +36,7 @@ struct ClassifySource {
     /// By type: the value of its first class, or `None` if the type is not classified.
     first: Vec<Option<ValueId>>,
     /// The first new value.
-    new: ValueId,
+    first_value: ValueId,
     memo: ClassMemo,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn apply(
     } else {
         FieldClasses::from_edges(edges.to_vec())
     };
-    let new = ValueId(model.values.len() as u32);
+    let first_value = ValueId(model.values.len() as u32);
     let mut first = vec![None; model.types.len()];
     for ty in types {
         first[ty.index()] = Some(ValueId(model.values.len() as u32));
@@ -91,7 +91,7 @@ pub(crate) fn apply(
         field: field.to_owned(),
         classes,
         first,
-        new,
+        first_value,
         memo: ClassMemo::default(),
     }))
 }
@@ -139,12 +139,12 @@ impl FilterLayer for ClassifySource {
                 cells.extend(self.inner.cells(&[lane], time_range, columns)?.cells);
                 continue;
             };
-            let mut of = StateColumns::new(time_range, columns);
+            let mut output = StateColumns::new(time_range, columns);
             entity_walk::states(self.inner_source(), lane, time_range, |state| {
-                of.add(self.of_state(first, state)?, state.life);
+                output.add(self.of_state(first, state)?, state.life);
                 Ok(())
             })?;
-            cells.extend(of.finish());
+            cells.extend(output.finish());
         }
         Ok(MixtureCells { columns, cells })
     }
@@ -216,7 +216,7 @@ impl FilterLayer for ClassifySource {
     }
 
     fn shows(&self, value: ValueId) -> bool {
-        if value >= self.new {
+        if value >= self.first_value {
             return true;
         }
         let ty = self.model.values.get(value.index()).map(|value| value.ty);

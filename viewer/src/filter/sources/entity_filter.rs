@@ -282,14 +282,14 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
                 cells.extend(self.inner.cells(&[lane], time_range, columns)?.cells);
                 continue;
             }
-            let mut of = StateColumns::new(time_range, columns);
+            let mut output = StateColumns::new(time_range, columns);
             entity_walk::states(self.inner_source(), lane, time_range, |state| {
                 if self.state(lane.ty, state)? {
-                    of.add(state.value, state.life);
+                    output.add(state.value, state.life);
                 }
                 Ok(())
             })?;
-            cells.extend(of.finish());
+            cells.extend(output.finish());
         }
         Ok(MixtureCells { columns, cells })
     }

@@ -65,7 +65,7 @@ pub(crate) fn make_groups(
     let list = inner.containers();
     let mut next = list.iter().map(|info| info.id.0).max().unwrap_or(0);
     let mut groups = FxHashMap::default();
-    let mut of = FxHashMap::default();
+    let mut group_of_member = FxHashMap::default();
     for plan in plans {
         let members: Vec<ContainerInfo> = plan.members.iter().map(|&index| list[index].clone()).collect();
         let Some(first) = members.first() else { continue };
@@ -74,17 +74,17 @@ pub(crate) fn make_groups(
         let from = members.iter().map(|info| info.life.from).min().unwrap_or(first.life.from);
         let to = members.iter().map(|info| info.life.to).max().unwrap_or(first.life.to);
         let info = ContainerInfo { id, name: plan.name, life: TimeRange { from, to }, ..first.clone() };
-        of.extend(members.iter().map(|member| (member.id, id)));
+        group_of_member.extend(members.iter().map(|member| (member.id, id)));
         groups.insert(id, ContainerGroup { info, members });
     }
     let mut placed_groups = FxHashSet::default();
     let mut grouped_list = Vec::with_capacity(list.len());
     for info in list.iter() {
-        match of.get(&info.id) {
+        match group_of_member.get(&info.id) {
             Some(group) if placed_groups.insert(*group) => grouped_list.push(groups[group].info.clone()),
             Some(_) => {}
             None => {
-                let parent = of.get(&info.parent).copied().unwrap_or(info.parent);
+                let parent = group_of_member.get(&info.parent).copied().unwrap_or(info.parent);
                 grouped_list.push(ContainerInfo { parent, ..info.clone() });
             }
         }
@@ -92,12 +92,12 @@ pub(crate) fn make_groups(
     let list = container_tree::rebuild_tree(grouped_list);
     let mut source = GroupSource {
         model: inner.model(),
-        free: inner.free_numbers(),
+        free_numbers: inner.free_numbers(),
         positions: container_tree::positions(&list),
         list: Arc::new(list),
         inner: Arc::clone(inner),
         groups,
-        of,
+        group_of_member,
         sums: Vec::new(),
         summary: OnceLock::new(),
         ranges: VariableRanges::default(),
@@ -112,21 +112,21 @@ fn merge_by_time<T>(
     limit: usize,
     key: impl Fn(&T) -> i64,
 ) -> Result<EntityList<T>, QueryError> {
-    let mut all = EntityList { total: 0, items: Vec::new() };
+    let mut entities = EntityList { total: 0, items: Vec::new() };
     for list in lists {
         let list = list?;
-        all.total += list.total;
-        all.items.extend(list.items);
+        entities.total += list.total;
+        entities.items.extend(list.items);
         // This bounds the memory, because a group can have a hundred thousand members, each with a
         // list.
-        if all.items.len() / 4 > limit {
-            all.items.sort_by_key(&key);
-            all.items.truncate(limit);
+        if entities.items.len() / 4 > limit {
+            entities.items.sort_by_key(&key);
+            entities.items.truncate(limit);
         }
     }
-    all.items.sort_by_key(key);
-    all.items.truncate(limit);
-    Ok(all)
+    entities.items.sort_by_key(key);
+    entities.items.truncate(limit);
+    Ok(entities)
 }
 
 impl FilterLayer for GroupSource {
@@ -173,11 +173,11 @@ impl FilterLayer for GroupSource {
         if members.is_empty() {
             return self.inner.nested_times(container, ty, time_range);
         }
-        let mut all = NestedTotals::default();
+        let mut totals = NestedTotals::default();
         for member in members {
-            all.add(self.inner.nested_times(member.id, ty, time_range)?);
+            totals.add(self.inner.nested_times(member.id, ty, time_range)?);
         }
-        Ok(all.finish())
+        Ok(totals.finish())
     }
 
     fn states(
@@ -416,6 +416,6 @@ impl FilterLayer for GroupSource {
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
-        self.free
+        self.free_numbers
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct HideSource {
     /// Whether containers are hidden, so that links may be hidden too.
     hides_containers: bool,
     /// By type: whether it is hidden.
-    hidden: Vec<bool>,
+    is_hidden: Vec<bool>,
     summary: OnceLock<TraceSummary>,
     ranges: VariableRanges,
 }
@@ -57,7 +57,7 @@ impl HideSource {
             hides_containers: visible_containers.len() < list.len(),
             visible_containers: visible_containers.iter().map(|info| info.id).collect(),
             list: Arc::new(visible_containers),
-            hidden: model.types.iter().map(|info| !ty(info.id)).collect(),
+            is_hidden: model.types.iter().map(|info| !ty(info.id)).collect(),
             model,
             inner,
             summary: OnceLock::new(),
@@ -66,7 +66,7 @@ impl HideSource {
     }
 
     fn hides(&self, ty: TypeId) -> bool {
-        self.hidden.get(ty.index()).copied().unwrap_or(false)
+        self.is_hidden.get(ty.index()).copied().unwrap_or(false)
     }
 
     /// Whether a type is hidden; an error if the container is hidden.

@@ -52,29 +52,29 @@ impl MeasuredTree<'_> {
             Measure::Start => Ok(list.iter().map(|info| Some(info.life.from.0 as f64)).collect()),
             #[expect(clippy::cast_precision_loss, reason = "the order needs no full precision")]
             Measure::End => Ok(list.iter().map(|info| Some(info.life.to.0 as f64)).collect()),
-            Measure::Share { values, of } => self.shares(values, of.as_ref(), false),
-            Measure::SelfShare { values, of } => self.shares(values, of.as_ref(), true),
-            Measure::Duration { statistic, values, of } => {
+            Measure::Share { values, types } => self.shares(values, types.as_ref(), false),
+            Measure::SelfShare { values, types: of } => self.shares(values, of.as_ref(), true),
+            Measure::Duration { statistic, values, types: of } => {
                 entity_values::durations(source, list, *statistic, values, of.as_ref(), time_range)
             }
-            Measure::Field { operation, field, of } => {
+            Measure::Field { operation, field, types: of } => {
                 entity_values::fields(source, list, *operation, field, of, time_range)
             }
-            Measure::Sent { field, of } => {
+            Measure::Sent { field, types: of } => {
                 entity_values::links(source, list, true, field.as_deref(), of.as_ref(), time_range)
             }
-            Measure::Received { field, of } => {
+            Measure::Received { field, types: of } => {
                 entity_values::links(source, list, false, field.as_deref(), of.as_ref(), time_range)
             }
-            Measure::Integral { of } => {
+            Measure::Integral { types: of } => {
                 Ok(self.sums(&entity_values::integrals(source, list, &self.variable_types(of)?, time_range)?))
             }
-            Measure::Time { values, of } => self.total_times(values, of.as_ref(), false),
-            Measure::SelfTime { values, of } => self.total_times(values, of.as_ref(), true),
-            Measure::Number { values, of } => self.entity_counts(values, of.as_ref()),
-            Measure::Mean { of } => self.variable_statistic(of, VariableStatistic::Mean),
-            Measure::Min { of } => self.variable_statistic(of, VariableStatistic::Min),
-            Measure::Max { of } => self.variable_statistic(of, VariableStatistic::Max),
+            Measure::Time { values, types: of } => self.total_times(values, of.as_ref(), false),
+            Measure::SelfTime { values, types: of } => self.total_times(values, of.as_ref(), true),
+            Measure::Number { values, types: of } => self.entity_counts(values, of.as_ref()),
+            Measure::Mean { types: of } => self.variable_statistic(of, VariableStatistic::Mean),
+            Measure::Min { types: of } => self.variable_statistic(of, VariableStatistic::Min),
+            Measure::Max { types: of } => self.variable_statistic(of, VariableStatistic::Max),
         }
     }
 

@@ -45,14 +45,14 @@ impl FilterLayer for OrderSource {
 pub(crate) fn sort(
     inner: &Arc<dyn TimelineSource>,
     ty: &NamePattern,
-    by: &OrderKey,
+    key: &OrderKey,
     descending: bool,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
-    let numbers = measure::numbers(inner, by)?;
+    let numbers = measure::numbers(inner, key)?;
     let compare = |&a: &usize, &b: &usize| {
-        let order = match by.measure {
+        let order = match key.measure {
             Measure::Name => compare_naturally(&list[a].name, &list[b].name),
             // Containers without a number come last, in either direction.
             _ => match (numbers[a], numbers[b]) {
@@ -107,14 +107,14 @@ pub(crate) fn keep_best(
     inner: &Arc<dyn TimelineSource>,
     number: u32,
     ty: &NamePattern,
-    by: &OrderKey,
+    key: &OrderKey,
     lowest: bool,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
-    let numbers = measure::numbers(inner, by)?;
+    let numbers = measure::numbers(inner, key)?;
     let mut all: Vec<usize> = (0..list.len()).filter(|&index| types.contains(&list[index].ty)).collect();
-    all.sort_by(|&a, &b| match (&by.measure, numbers[a], numbers[b]) {
+    all.sort_by(|&a, &b| match (&key.measure, numbers[a], numbers[b]) {
         (Measure::Name, ..) => compare_naturally(&list[a].name, &list[b].name),
         (_, Some(a), Some(b)) if lowest => a.total_cmp(&b),
         (_, Some(a), Some(b)) => b.total_cmp(&a),
@@ -129,13 +129,13 @@ pub(crate) fn keep_best(
 pub(crate) fn keep_matching(
     inner: &Arc<dyn TimelineSource>,
     ty: &NamePattern,
-    by: &OrderKey,
+    key: &OrderKey,
     comparison: Comparison,
     number: f64,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
-    let numbers = measure::numbers(inner, by)?;
+    let numbers = measure::numbers(inner, key)?;
     let fails = |index: &usize| {
         types.contains(&list[*index].ty) && !numbers[*index].is_some_and(|value| comparison.is_true(&value, &number))
     };

@@ -41,7 +41,7 @@ struct ReduceSource {
     first: TypeId,
     results: Vec<ContainerReduction>,
     states: Option<ResultStates>,
-    free: FirstFreeNumbers,
+    free_numbers: FirstFreeNumbers,
     text: String,
 }
 
@@ -52,10 +52,10 @@ pub(crate) fn apply(
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (mut model, list) = (inner.model().as_ref().clone(), inner.containers());
     let input = ReduceInput::new(inner.as_ref(), reduction)?;
-    let owners = pattern::container_types(&model, &reduction.per)?;
+    let owners = pattern::container_types(&model, &reduction.group_type)?;
     let first = TypeId(model.types.len() as u32);
     let name = reduction.name();
-    let mut free = inner.free_numbers();
+    let mut free_numbers = inner.free_numbers();
     let (mut results, memory) = (Vec::new(), PieceMemory::new(MEMORY_LIMIT));
     for owner in owners {
         let ty = TypeId(model.types.len() as u32);
@@ -67,17 +67,17 @@ pub(crate) fn apply(
             .map(|index| index..container_tree::end(&list, index))
             .collect();
         for (below, steps) in subtrees.iter().zip(input.steps(inner.as_ref(), &list, &subtrees, &memory)?) {
-            let (container, base) = (list[below.start].id, free.sample);
+            let (container, base) = (list[below.start].id, free_numbers.sample);
             if reduction.form == ReductionForm::Variable {
-                free.sample = free.sample.saturating_add(steps.len() as u32);
+                free_numbers.sample = free_numbers.sample.saturating_add(steps.len() as u32);
             }
             results.push(ContainerReduction { container, ty, base, steps });
         }
     }
     let mut states = None;
     if reduction.form == ReductionForm::State {
-        let result_states = ResultStates::new(&mut model, &mut results, free.state, reduction)?;
-        free.state = free.state.saturating_add(result_states.store.summary().states as u32);
+        let result_states = ResultStates::new(&mut model, &mut results, free_numbers.state, reduction)?;
+        free_numbers.state = free_numbers.state.saturating_add(result_states.store.summary().states as u32);
         states = Some(result_states);
     }
     results.sort_by_key(|result| (result.container, result.ty));
@@ -89,7 +89,7 @@ pub(crate) fn apply(
         first,
         results,
         states,
-        free,
+        free_numbers,
         text,
     }))
 }
@@ -100,7 +100,8 @@ pub(crate) fn add_variables(
     variables: Vec<(String, ProvidedSeries)>,
     text: &str,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
-    let (mut model, list, mut free) = (inner.model().as_ref().clone(), inner.containers(), inner.free_numbers());
+    let (mut model, list, mut free_numbers) =
+        (inner.model().as_ref().clone(), inner.containers(), inner.free_numbers());
     let first = TypeId(model.types.len() as u32);
     let (mut results, memory) = (Vec::new(), PieceMemory::new(MEMORY_LIMIT));
     let colors = variable_colors(&model, &variables);
@@ -113,14 +114,14 @@ pub(crate) fn add_variables(
             for (&(from, value), to) in steps.iter().zip(ends).filter(|((from, _), to)| from < to) {
                 writer.push(FunctionPiece { from: from.0, to: to.0, value })?;
             }
-            let (steps, base) = (writer.finish()?, free.sample);
-            free.sample = free.sample.saturating_add(steps.len() as u32);
+            let (steps, base) = (writer.finish()?, free_numbers.sample);
+            free_numbers.sample = free_numbers.sample.saturating_add(steps.len() as u32);
             results.push(ContainerReduction { container, ty, base, steps });
         }
     }
     results.sort_by_key(|result| (result.container, result.ty));
     let (inner, model, states, text) = (Arc::clone(inner), Arc::new(model), None, text.to_owned());
-    Ok(Arc::new(ReduceSource { inner, model, list, first, results, states, free, text }))
+    Ok(Arc::new(ReduceSource { inner, model, list, first, results, states, free_numbers, text }))
 }
 
 /// Colours that differ from those of all other types, if there are enough.
@@ -145,7 +146,7 @@ impl Reduction {
         self.name.clone().unwrap_or_else(|| {
             let operation = self.operation.word();
             let of = if self.values.is_any() {
-                self.of.to_string()
+                self.types.to_string()
             } else {
                 self.values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
             };
@@ -190,11 +191,11 @@ impl ReduceSource {
     }
 
     fn facts_of_state(&self, id: EntityId, states: &ResultStates, number: u32) -> Result<EntityFacts, QueryError> {
-        let within = states.store.facts(EntityId::State(number))?;
-        let (container, ty) = states.owner(within.container).ok_or(QueryError::Unknown { kind: "state" })?;
-        let value = within.name.parse().ok().map(|value| states.value(ValueId(value)));
+        let store_facts = states.store.facts(EntityId::State(number))?;
+        let (container, ty) = states.owner(store_facts.container).ok_or(QueryError::Unknown { kind: "state" })?;
+        let value = store_facts.name.parse().ok().map(|value| states.value(ValueId(value)));
         let value = value.and_then(|value| self.model.values.get(value.index()));
-        self.facts_of(id, container, ty, within.life, value.map_or_else(String::new, |value| value.name.clone()))
+        self.facts_of(id, container, ty, store_facts.life, value.map_or_else(String::new, |value| value.name.clone()))
     }
 
     fn facts_of(
@@ -372,6 +373,6 @@ impl FilterLayer for ReduceSource {
     }
 
     fn free_numbers(&self) -> FirstFreeNumbers {
-        self.free
+        self.free_numbers
     }
 }

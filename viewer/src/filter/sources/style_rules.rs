@@ -82,15 +82,15 @@ pub(crate) fn set_styles(
 }
 
 /// Sets the category of values of states. Without values, it applies to all values of the types
-/// that `of` names.
+/// that `types` names.
 pub(crate) fn set_categories(
     inner: &Arc<dyn TimelineSource>,
     patterns: &NamePatterns,
-    of: Option<&NamePattern>,
+    types: Option<&NamePattern>,
     category: ActivityCategory,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    for value in selected_values(&model, patterns, of, StyledTypes::States)?.1 {
+    for value in selected_values(&model, patterns, types, StyledTypes::States)?.1 {
         model.values[value.index()].category = Some(category);
     }
     Ok(Arc::new(StyleSource { inner: Arc::clone(inner), model: Arc::new(model) }))

@@ -90,7 +90,7 @@ pub(crate) struct IndexHeader {
     /// Tables of the overview, one for each column width.
     pub(crate) overview: PageBytes,
     /// Lane records of the sums of nested states.
-    pub(crate) nested: PageBytes,
+    pub(crate) nested_sums: PageBytes,
     /// Parts of collective operations.
     pub(crate) parts: TableRef,
     pub(crate) open_links: TableRef,
@@ -157,7 +157,7 @@ impl IndexHeader {
         put_table(&mut page, self.references);
         put(&mut page, &[self.reference_tree]);
         put_table(&mut page, self.ends);
-        put_places(&mut page, &[self.overview, self.nested]);
+        put_places(&mut page, &[self.overview, self.nested_sums]);
         put_table(&mut page, self.parts);
         put_table(&mut page, self.open_links);
         page.resize(PAGE - 8, 0);
@@ -201,7 +201,7 @@ impl IndexHeader {
             reference_tree: words.next(),
             ends: words.table(),
             overview: words.place(),
-            nested: words.place(),
+            nested_sums: words.place(),
             parts: words.table(),
             open_links: words.table(),
         };

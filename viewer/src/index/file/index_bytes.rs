@@ -41,7 +41,7 @@ pub(crate) struct IndexBytes {
     path: PathBuf,
     /// One bit per page: whether its checksum was verified.
     verified: Vec<AtomicU64>,
-    damaged: AtomicBool,
+    is_damaged: AtomicBool,
 }
 
 thread_local! {
@@ -111,7 +111,7 @@ impl IndexBytes {
         }
         let pages = header.checksums.len / 4 + 1;
         let verified: Vec<AtomicU64> = (0..pages.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        let index_bytes = Self { data, header, path: path.to_owned(), verified, damaged: AtomicBool::new(false) };
+        let index_bytes = Self { data, header, path: path.to_owned(), verified, is_damaged: AtomicBool::new(false) };
         let checksums = &index_bytes.data[header.checksums.offset as usize..];
         if XxHash3_64::oneshot(checksums) != header.checksums_hash {
             return Err(IndexRefusal::Damaged.into());
@@ -188,7 +188,7 @@ impl IndexBytes {
 
     #[cold]
     fn damage(&self) {
-        if !self.damaged.swap(true, Ordering::Relaxed) {
+        if !self.is_damaged.swap(true, Ordering::Relaxed) {
             // Removes the file, so that the next opening makes a new one. An error is ignored,
             // because the file may already be gone.
             let _ = std::fs::remove_file(&self.path);
@@ -202,7 +202,7 @@ impl IndexBytes {
         {
             self.damage();
         }
-        self.damaged.load(Ordering::Relaxed)
+        self.is_damaged.load(Ordering::Relaxed)
     }
 
     /// The word at `offset`; 0 if it cannot be read.

@@ -40,7 +40,7 @@ const FAR: u64 = 64;
 #[derive(Debug)]
 pub(crate) struct PackedTableWriter<const K: usize> {
     rows: u64,
-    waiting: [Vec<u64>; K],
+    pending_columns: [Vec<u64>; K],
     payload: u64,
     directory: DeferredSection,
     block: Vec<u8>,
@@ -50,7 +50,7 @@ impl<const K: usize> PackedTableWriter<K> {
     pub(crate) fn new(room: &TemporarySpace, out: &mut PageWriter) -> io::Result<Self> {
         Ok(Self {
             rows: 0,
-            waiting: std::array::from_fn(|_| Vec::with_capacity(BLOCK)),
+            pending_columns: std::array::from_fn(|_| Vec::with_capacity(BLOCK)),
             payload: out.align()?,
             directory: DeferredSection::new(&room.part(8)),
             block: Vec::new(),
@@ -58,18 +58,18 @@ impl<const K: usize> PackedTableWriter<K> {
     }
 
     pub(crate) fn push(&mut self, out: &mut PageWriter, row: [u64; K]) -> io::Result<()> {
-        self.waiting.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
-        if self.waiting[0].len() == BLOCK {
+        self.pending_columns.iter_mut().zip(row).for_each(|(column, number)| column.push(number));
+        if self.pending_columns[0].len() == BLOCK {
             self.flush(out)?;
         }
         Ok(())
     }
 
     fn flush(&mut self, out: &mut PageWriter) -> io::Result<()> {
-        let columns = std::mem::replace(&mut self.waiting, std::array::from_fn(|_| Vec::new()));
+        let columns = std::mem::replace(&mut self.pending_columns, std::array::from_fn(|_| Vec::new()));
         self.push_block(out, columns.each_ref().map(Vec::as_slice), 0, &[])?;
-        self.waiting = columns;
-        self.waiting.iter_mut().for_each(Vec::clear);
+        self.pending_columns = columns;
+        self.pending_columns.iter_mut().for_each(Vec::clear);
         Ok(())
     }
 
@@ -103,12 +103,12 @@ impl<const K: usize> PackedTableWriter<K> {
             // The directory contains the base of the first column if its first number is its least,
             // as in a sorted column.
             let smallest = column.iter().copied().min().unwrap_or(0);
-            let (mut largest, mut all) = (0, 0);
+            let (mut largest, mut bits) = (0, 0);
             for &number in column {
                 largest = largest.max(number - smallest);
-                all |= number - smallest;
+                bits |= number - smallest;
             }
-            let shift = if all == 0 { 0 } else { all.trailing_zeros() as u8 };
+            let shift = if bits == 0 { 0 } else { bits.trailing_zeros() as u8 };
             let base = if column_index == 0 { smallest.wrapping_sub(first) } else { smallest };
             shapes[column_index] = (smallest, shift, bit_fields::width(largest >> shift));
             self.block[column_index] = shapes[column_index].2;
@@ -127,7 +127,7 @@ impl<const K: usize> PackedTableWriter<K> {
 
     /// Writes the directory. `last` becomes the number of its last entry.
     pub(crate) fn finish(mut self, out: &mut PageWriter, last: u64) -> io::Result<TableRef> {
-        if !self.waiting[0].is_empty() {
+        if !self.pending_columns[0].is_empty() {
             self.flush(out)?;
         }
         self.entry(out, last, 0)?;
@@ -144,7 +144,7 @@ impl<const K: usize> PackedTableWriter<K> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PackedTable<'a, const K: usize> {
     index_bytes: &'a IndexBytes,
-    of: TableRef,
+    table_ref: TableRef,
 }
 
 /// One column of a block.
@@ -247,21 +247,21 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     pub(crate) fn new(index_bytes: &'a IndexBytes, of: TableRef) -> Self {
         // A number of rows that does not fit in the file counts as 0.
         let max_rows = index_bytes.header.checksums.offset.saturating_mul(4);
-        Self { index_bytes, of: if of.rows > max_rows { TableRef::default() } else { of } }
+        Self { index_bytes, table_ref: if of.rows > max_rows { TableRef::default() } else { of } }
     }
 
     pub(crate) fn rows(&self) -> u64 {
-        self.of.rows
+        self.table_ref.rows
     }
 
     pub(crate) fn blocks(&self) -> u64 {
-        self.of.rows.div_ceil(BLOCK as u64)
+        self.table_ref.rows.div_ceil(BLOCK as u64)
     }
 
     /// The first number of a block. For `block == blocks()`, it is the writer's free number.
     #[inline]
     pub(crate) fn first(&self, block: u64) -> u64 {
-        self.index_bytes.word(self.of.directory.saturating_add(block * ENTRY as u64))
+        self.index_bytes.word(self.table_ref.directory.saturating_add(block * ENTRY as u64))
     }
 
     /// A block. It is empty if no such block exists, or if the file is damaged.
@@ -274,9 +274,9 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     pub(crate) fn block_here(&self, number: u64) -> TableBlock<'a, K> {
         touch();
         let row = number * BLOCK as u64;
-        let len = self.of.rows.saturating_sub(row).min(BLOCK as u64) as usize;
+        let len = self.table_ref.rows.saturating_sub(row).min(BLOCK as u64) as usize;
         let mut block = TableBlock { row, len, flags: 0, columns: [TableColumn::NONE; K], next: 0, trailer: &[] };
-        let entries = self.index_bytes.slice(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
+        let entries = self.index_bytes.slice(self.table_ref.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
         let Some(&entries) = entries.first_chunk::<{ 2 * ENTRY }>().filter(|_| len > 0) else {
             return TableBlock { len: 0, ..block };
         };
@@ -285,7 +285,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         (block.flags, block.next) = ((word(8) >> 32) as u32, word(16));
         let max_bytes = (2 * K).next_multiple_of(8) + K * (8 + 8 * BLOCK) + MAX_TRAILER_BYTES;
         let bytes = end.saturating_sub(place).saturating_mul(8).min(max_bytes as u64) as usize;
-        let bytes = self.index_bytes.slice(self.of.payload.saturating_add(place * 8), bytes + SLACK);
+        let bytes = self.index_bytes.slice(self.table_ref.payload.saturating_add(place * 8), bytes + SLACK);
         let Some((head, mut rest)) = bytes.split_at_checked((2 * K).next_multiple_of(8)) else {
             return TableBlock { len: 0, ..block };
         };
@@ -312,13 +312,13 @@ impl<'a, const K: usize> PackedTable<'a, K> {
     /// Prefetches a block that will be read soon.
     #[inline]
     pub(crate) fn prefetch(&self, number: u64) {
-        let entries = self.index_bytes.slice(self.of.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
+        let entries = self.index_bytes.slice(self.table_ref.directory.saturating_add(number * ENTRY as u64), 2 * ENTRY);
         let Some(entries) = entries.first_chunk::<{ 2 * ENTRY }>() else { return };
         let place =
             |offset: usize| entries[offset..].first_chunk().map_or(0, |place| u64::from(u32::from_le_bytes(*place)));
         let (place, end) = (place(8), place(8 + ENTRY));
         let bytes = end.saturating_sub(place).saturating_mul(8).min(PREFETCHED) as usize;
-        self.index_bytes.prefetch(self.of.payload.saturating_add(place * 8), bytes);
+        self.index_bytes.prefetch(self.table_ref.payload.saturating_add(place * 8), bytes);
     }
 
     /// The block of a row, and the row's index in it.
@@ -357,7 +357,7 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         let blocks = self.blocks();
         let mut low = hint.min(blocks);
         let steps = STEPS.min(blocks - low);
-        let entries = self.of.directory.saturating_add(low * ENTRY as u64);
+        let entries = self.table_ref.directory.saturating_add(low * ENTRY as u64);
         for entry in self.index_bytes.slice(entries, steps as usize * ENTRY).chunks_exact(ENTRY) {
             if entry.first_chunk().is_none_or(|first| u64::from_le_bytes(*first) >= bound) {
                 return low;
@@ -418,17 +418,17 @@ impl<'a, const K: usize> PackedTable<'a, K> {
         low..high
     }
 
-    /// Maps rows in order with `of`, which gets a block and an index; at most `limit` rows.
+    /// Maps rows in order with `column`, which gets a block and an index; at most `limit` rows.
     pub(crate) fn list<T>(
         &self,
         rows: Range<u64>,
         limit: usize,
-        of: impl Fn(&TableBlock<'a, K>, usize) -> T,
+        column: impl Fn(&TableBlock<'a, K>, usize) -> T,
     ) -> Vec<T> {
         let end = rows.end.min(rows.start.saturating_add(limit as u64));
         let mut items = Vec::with_capacity((end.saturating_sub(rows.start)).min(1 << 16) as usize);
         self.visit_blocks(rows.start..end, |block, range| {
-            items.extend(range.map(|index| of(block, index)));
+            items.extend(range.map(|index| column(block, index)));
             true
         });
         items

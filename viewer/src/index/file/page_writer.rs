@@ -54,12 +54,12 @@ impl PageWriter {
     /// Appends a piece. Returns the distance by which its bytes move from their positions in the
     /// piece.
     pub(crate) fn append(&mut self, mut piece: Self) -> io::Result<u64> {
-        let by = self.align()? - ALIGNMENT;
+        let offset = self.align()? - ALIGNMENT;
         if let PageSink::Piece(pages) = piece.sink {
             pages.each_portion(1, |bytes| self.write(bytes))?;
             self.write(&std::mem::take(&mut piece.buffer))?;
         }
-        Ok(by)
+        Ok(offset)
     }
 
     /// The position of the next byte.

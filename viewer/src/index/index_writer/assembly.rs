@@ -127,12 +127,12 @@ impl IndexAssembly<'_> {
         for piece in pieces {
             let LanePiece { out, end, directories: own, ends, overview } = piece?;
             self.end = self.end.max(end);
-            let by = self.out.append(out)?;
+            let offset = self.out.append(out)?;
             for (all, own) in directories.iter_mut().zip(own) {
-                all.append(own, by)?;
+                all.append(own, offset)?;
             }
             if let Some(ends) = ends {
-                self.header.ends = ends.shift_by(by);
+                self.header.ends = ends.shift_by(offset);
             }
             overviews.extend(overview);
         }
@@ -190,7 +190,7 @@ impl IndexAssembly<'_> {
         header.marks = marks.write(&mut out)?;
         header.variables = variables.write(&mut out)?;
         header.links = links.write(&mut out)?;
-        header.nested = nested_sums.write(&mut out)?;
+        header.nested_sums = nested_sums.write(&mut out)?;
         let model = description.encode();
         header.model = PageBytes { offset: out.align()?, len: model.len() as u64 };
         out.write(&model)?;

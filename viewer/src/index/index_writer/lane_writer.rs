@@ -83,14 +83,14 @@ impl LaneDirectory {
         self.records.write(&bytes)
     }
 
-    /// Appends the lanes of a piece that starts `by` bytes after the position that its records
+    /// Appends the lanes of a piece that starts `offset` bytes after the position that its records
     /// assume.
-    pub(crate) fn append(&mut self, other: Self, by: u64) -> io::Result<()> {
+    pub(crate) fn append(&mut self, other: Self, offset: u64) -> io::Result<()> {
         let mut bytes = Vec::new();
         other.records.each_portion(LaneRecord::BYTES, |records| {
             bytes.clear();
             for record in records.chunks_exact(LaneRecord::BYTES) {
-                LaneRecord::decode(record).shift_by(by).encode(&mut bytes);
+                LaneRecord::decode(record).shift_by(offset).encode(&mut bytes);
             }
             self.records.write(&bytes)
         })?;
@@ -107,14 +107,14 @@ impl LaneDirectory {
 }
 
 /// The jobs of all pieces, the longest one first.
-pub(crate) fn jobs(mut states: Vec<GatheredLane>, others: OtherLanes, room: &TemporarySpace) -> Vec<LaneJob> {
+pub(crate) fn jobs(mut states: Vec<GatheredLane>, other_lanes: OtherLanes, room: &TemporarySpace) -> Vec<LaneJob> {
     let rows: u64 = states.iter().map(|lane| lane.lane.rows).sum();
     let target = if rows <= (room.memory() / BYTES_PER_STATE) as u64 {
         rows.max(1)
     } else {
         rows.div_ceil(MAX_STATE_PIECES as u64)
     };
-    let mut jobs = vec![LaneJob::Others(others)];
+    let mut jobs = vec![LaneJob::Others(other_lanes)];
     let nested_groups = nested_sums::groups(&states);
     let mut number = 0;
     while !states.is_empty() {
@@ -192,11 +192,11 @@ impl LanePiece {
             let (mut from, mut last) = (rows.read()?, 0_i64);
             let mut table = PackedTableWriter::<3>::new(room, &mut self.out)?;
             let mut sorter = RowSorter::<3, 1>::new(&room.part(2));
-            let mut latest = i64::MIN;
+            let mut max_timestamp = i64::MIN;
             let mut tally = PrefixCountWriter::new(room, &rows, lane.rows)?;
             for _ in 0..lane.rows {
                 last = last.wrapping_add(varint::unzigzag(from.number()?));
-                latest = latest.max(last);
+                max_timestamp = max_timestamp.max(last);
                 let DetailedValue { value, detail } = read_value(&mut from)?;
                 let row = [sortable_timestamp(last), value, detail];
                 if lane.is_sorted {
@@ -215,7 +215,7 @@ impl LanePiece {
             let table = table.finish(&mut self.out, 0)?;
             let counts = tally.map_or_else(|| Ok(Default::default()), |tally| tally.finish(&mut self.out))?;
             let PrefixCountSections { values, sums } = counts;
-            self.include_times(latest, latest);
+            self.include_times(max_timestamp, max_timestamp);
             self.directories[1].push(&LaneRecord { table, values, sums, ..record(&lane, base) })?;
         }
         Ok(())

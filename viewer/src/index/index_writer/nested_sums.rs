@@ -52,7 +52,7 @@ impl NestedLanes {
         let mut readers = Vec::with_capacity(self.lanes.len());
         let mut next = BinaryHeap::with_capacity(self.lanes.len());
         for (lane, (rows, byte_stream)) in self.lanes.iter().enumerate() {
-            let mut reader = StateReader { from: byte_stream.read()?, remaining: *rows, last: 0 };
+            let mut reader = StateReader { from: byte_stream.read()?, remaining_states: *rows, last: 0 };
             next.extend(reader.next()?.map(|state| Reverse((state.start, lane, state.end, state.value))));
             readers.push(reader);
         }
@@ -85,16 +85,16 @@ impl NestedLanes {
 /// Reads the states of one lane.
 struct StateReader<'a> {
     from: ByteStreamReader<'a>,
-    remaining: u64,
+    remaining_states: u64,
     last: i64,
 }
 
 impl StateReader<'_> {
     fn next(&mut self) -> io::Result<Option<NestedState>> {
-        if self.remaining == 0 {
+        if self.remaining_states == 0 {
             return Ok(None);
         }
-        self.remaining -= 1;
+        self.remaining_states -= 1;
         let start = self.last.wrapping_add(self.from.number()?.cast_signed());
         self.last = start.wrapping_add(self.from.number()?.cast_signed());
         let value = read_value(&mut self.from)?.value as u32;

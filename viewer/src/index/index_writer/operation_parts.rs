@@ -24,7 +24,7 @@ struct OpenParts {
 #[derive(Debug)]
 pub(crate) struct OperationPartWriter {
     /// By row of extra fields. Parts with equal fields share a row.
-    open: FxHashMap<u32, OpenParts>,
+    open_parts: FxHashMap<u32, OpenParts>,
     /// Byte stream of the ended parts: operation, start, byte stream of the lane, row in it.
     byte_stream: usize,
     count: u64,
@@ -32,14 +32,14 @@ pub(crate) struct OperationPartWriter {
 
 impl OperationPartWriter {
     pub(crate) fn new(byte_streams: &mut ByteStreams) -> Self {
-        Self { open: FxHashMap::default(), byte_stream: byte_streams.open(), count: 0 }
+        Self { open_parts: FxHashMap::default(), byte_stream: byte_streams.open(), count: 0 }
     }
 
     /// A state with this row of extra fields begins.
     pub(crate) fn begin(&mut self, detail: u32, operation: u64) {
         // Row 0 has no fields: there are too many rows.
         if detail != 0 {
-            self.open.entry(detail).or_insert(OpenParts { operation, count: 0 }).count += 1;
+            self.open_parts.entry(detail).or_insert(OpenParts { operation, count: 0 }).count += 1;
         }
     }
 
@@ -47,14 +47,14 @@ impl OperationPartWriter {
     /// its row in this lane.
     #[inline]
     pub(crate) fn end(&mut self, byte_streams: &mut ByteStreams, detail: u32, start: i64, (lane, row): (usize, u64)) {
-        if self.open.is_empty() {
+        if self.open_parts.is_empty() {
             return;
         }
-        let Some(parts) = self.open.get_mut(&detail) else { return };
+        let Some(parts) = self.open_parts.get_mut(&detail) else { return };
         let operation = parts.operation;
         parts.count -= 1;
         if parts.count == 0 {
-            self.open.remove(&detail);
+            self.open_parts.remove(&detail);
         }
         self.count += 1;
         byte_streams.append(self.byte_stream, |out| {

@@ -116,14 +116,14 @@ struct PendingStateBlock {
     times: Vec<u64>,
     /// The value of `times` before each multiple of [`STATES_PER_SUM`] states.
     sums_in_block: Vec<u64>,
-    packed: Vec<u8>,
+    packed_block: Vec<u8>,
 }
 
 impl PendingStateBlock {
     /// An empty block that sums `values` values; 0 means no sums within blocks.
     fn new(values: usize) -> Self {
         let (columns, times) = (std::array::from_fn(|_| Vec::with_capacity(BLOCK)), vec![0; values]);
-        Self { columns, ends: Vec::with_capacity(BLOCK), times, sums_in_block: Vec::new(), packed: Vec::new() }
+        Self { columns, ends: Vec::with_capacity(BLOCK), times, sums_in_block: Vec::new(), packed_block: Vec::new() }
     }
 
     fn push(&mut self, start: i64, end: i64, value: u64, detail: u64) {
@@ -147,11 +147,11 @@ impl PendingStateBlock {
             self.columns[1].fill(0);
         }
         let span = self.columns[0].first().map_or(0, |&first| sortable_timestamp(next).wrapping_sub(first));
-        self.packed.clear();
-        pack(&mut self.packed, self.sums_in_block.drain(..), width(span));
+        self.packed_block.clear();
+        pack(&mut self.packed_block, self.sums_in_block.drain(..), width(span));
         self.times.fill(0);
         let columns = self.columns.each_ref().map(Vec::as_slice);
-        table.push_block(out, columns, if gapless { GAPLESS } else { 0 }, &self.packed)?;
+        table.push_block(out, columns, if gapless { GAPLESS } else { 0 }, &self.packed_block)?;
         self.columns.iter_mut().for_each(Vec::clear);
         self.ends.clear();
         Ok(())

@@ -59,7 +59,7 @@ struct DensityLevel {
     bin: i64,
     groups: FxHashMap<LinkGroupKey, EqualLinks>,
     rows: DeferredSection,
-    written: u64,
+    row_count: u64,
     is_kept: bool,
 }
 
@@ -83,7 +83,7 @@ impl LinkDensityWriter {
             bin: 0,
             groups: FxHashMap::default(),
             rows: DeferredSection::new(&room.part(8)),
-            written: 0,
+            row_count: 0,
             is_kept: true,
         };
         Self { levels: exponents.map(level).collect(), links: 0, max_groups: (room.memory() / BYTES_PER_ROW).max(64) }
@@ -123,9 +123,9 @@ impl LinkDensityWriter {
         let bin = level.bin;
         let mut rows: Vec<(LinkGroupKey, EqualLinks)> = level.groups.drain().collect();
         rows.sort_unstable();
-        level.written += rows.len() as u64;
+        level.row_count += rows.len() as u64;
         // If most links are different, the width is dropped.
-        if level.is_kept && level.written > self.max_groups as u64 && level.written > links / (LINKS_PER_ROW / 2) {
+        if level.is_kept && level.row_count > self.max_groups as u64 && level.row_count > links / (LINKS_PER_ROW / 2) {
             (level.is_kept, level.rows) = (false, level.rows.empty());
         }
         if level.is_kept {
@@ -149,12 +149,12 @@ impl LinkDensityWriter {
         for level_index in 0..self.levels.len() {
             self.write(level_index)?;
         }
-        let (mut list, mut least) = (Vec::new(), self.links / LINKS_PER_ROW);
+        let (mut list, mut min_links) = (Vec::new(), self.links / LINKS_PER_ROW);
         for level in self.levels {
-            if self.links < MIN_LINKS || !level.is_kept || level.written > least {
+            if self.links < MIN_LINKS || !level.is_kept || level.row_count > min_links {
                 continue;
             }
-            least = level.written / 2;
+            min_links = level.row_count / 2;
             let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
             level.rows.each_portion(ROW_BYTES, |rows| {
                 rows.chunks_exact(ROW_BYTES).try_for_each(|row| {
@@ -223,14 +223,16 @@ fn visit_part(
     if from >= to {
         return Ok(());
     }
-    let Some((&(level_exponent, table), narrower)) = levels.split_first() else { return rows(time_range, visit) };
+    let Some((&(level_exponent, table), narrower_levels)) = levels.split_first() else {
+        return rows(time_range, visit);
+    };
     let (first, last) =
         ((from >> level_exponent) + i64::from((from >> level_exponent) << level_exponent < from), to >> level_exponent);
     if first >= last {
-        return visit_part(narrower, time_range, exponent, visit, rows);
+        return visit_part(narrower_levels, time_range, exponent, visit, rows);
     }
     let before = TimeRange { to: GlobalNanos(first << level_exponent), ..time_range };
-    visit_part(narrower, before, exponent, visit, rows)?;
+    visit_part(narrower_levels, before, exponent, visit, rows)?;
     let begin = table.lower_bound(0, sortable_timestamp(first));
     let mut result = Ok(());
     table.visit_rows(begin..table.lower_bound(begin, sortable_timestamp(last)), |block, index| {
@@ -256,5 +258,5 @@ fn visit_part(
     });
     result?;
     let after = TimeRange { from: GlobalNanos(last << level_exponent), ..time_range };
-    visit_part(narrower, after, exponent, visit, rows)
+    visit_part(narrower_levels, after, exponent, visit, rows)
 }

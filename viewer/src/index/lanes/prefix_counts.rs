@@ -86,22 +86,22 @@ fn count_rows<const K: usize>(table: PackedTable<'_, K>, column: usize, rows: Ra
 /// Numbers by value, reused for one column after another.
 #[derive(Debug)]
 pub(crate) struct CountsByValue {
-    of: Vec<u64>,
+    counts: Vec<u64>,
     /// Values with a nonzero number.
-    touched: Vec<u32>,
+    nonzero_values: Vec<u32>,
 }
 
 impl CountsByValue {
     /// Counts for values below `values`.
     pub(crate) fn new(values: usize) -> Self {
-        Self { of: vec![0; values], touched: Vec::new() }
+        Self { counts: vec![0; values], nonzero_values: Vec::new() }
     }
 
     #[inline]
     fn add(&mut self, value: u32, number: u64) {
-        if let Some(count) = self.of.get_mut(value as usize).filter(|_| number > 0) {
+        if let Some(count) = self.counts.get_mut(value as usize).filter(|_| number > 0) {
             if *count == 0 {
-                self.touched.push(value);
+                self.nonzero_values.push(value);
             }
             *count += number;
         }
@@ -110,7 +110,7 @@ impl CountsByValue {
     /// Removes and returns the numbers, and so starts again.
     pub(crate) fn take_counts(&mut self) -> impl Iterator<Item = EventValueCount> + '_ {
         let count =
-            |value| EventValueCount { value: ValueId(value), count: std::mem::take(&mut self.of[value as usize]) };
-        self.touched.drain(..).map(count)
+            |value| EventValueCount { value: ValueId(value), count: std::mem::take(&mut self.counts[value as usize]) };
+        self.nonzero_values.drain(..).map(count)
     }
 }

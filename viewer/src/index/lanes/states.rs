@@ -81,14 +81,14 @@ pub(crate) struct IndexStateLane<'a> {
 pub(crate) struct IndexTimeSums {
     /// The time, and the number of the reset after which it was last changed.
     times: Vec<(i64, u32)>,
-    touched: Vec<u32>,
+    touched_values: Vec<u32>,
     turn: u32,
 }
 
 impl IndexTimeSums {
     /// Empties it, for `values` values.
     pub(crate) fn reset(&mut self, values: usize) {
-        self.touched.clear();
+        self.touched_values.clear();
         self.turn = self.turn.wrapping_add(1);
         if self.turn == 0 {
             self.times.fill((0, 0));
@@ -105,7 +105,7 @@ impl IndexTimeSums {
         if let Some((sum, turn)) = self.times.get_mut(value as usize) {
             if *turn != self.turn {
                 (*sum, *turn) = (0, self.turn);
-                self.touched.push(value as u32);
+                self.touched_values.push(value as u32);
             }
             *sum = sum.wrapping_add(time);
         }
@@ -113,7 +113,7 @@ impl IndexTimeSums {
 
     /// The values with a positive time.
     pub(crate) fn positive_times(&self) -> impl Iterator<Item = (u32, i64)> + Clone {
-        self.touched.iter().map(|&value| (value, self.times[value as usize].0)).filter(|share| share.1 > 0)
+        self.touched_values.iter().map(|&value| (value, self.times[value as usize].0)).filter(|share| share.1 > 0)
     }
 }
 

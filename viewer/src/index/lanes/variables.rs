@@ -165,12 +165,13 @@ impl<'a> IndexVariableLane<'a> {
         let (mut low, mut high, mut all) = (blocks.start, blocks.end, VariableNode::EMPTY);
         let (mut level, mut nodes) = (self.record.sums.offset, self.table.blocks());
         while low < high {
-            let of = |range: Range<u64>| range.fold(VariableNode::EMPTY, |sum, node| sum.join(self.node(level, node)));
+            let sum_of =
+                |range: Range<u64>| range.fold(VariableNode::EMPTY, |sum, node| sum.join(self.node(level, node)));
             let (inner_low, inner_high) = (low.div_ceil(FAN), high / FAN);
             if inner_low >= inner_high {
-                return all.join(of(low..high));
+                return all.join(sum_of(low..high));
             }
-            all = all.join(of(low..inner_low * FAN)).join(of(inner_high * FAN..high));
+            all = all.join(sum_of(low..inner_low * FAN)).join(sum_of(inner_high * FAN..high));
             (low, high) = (inner_low, inner_high);
             level = level.saturating_add(NODE * nodes);
             nodes = nodes.div_ceil(FAN);
@@ -270,37 +271,37 @@ impl<'a> SampleWalk<'a> {
             VariableNode::of(sample.value, sample.end.min(to).saturating_sub(sample.start.max(from)).max(0))
         };
         let (first_sample, mut last) = (self.sample(index), None);
-        let mut all = clip(first_sample);
+        let mut sum = clip(first_sample);
         match self.next_block().filter(|_| self.block.next < bound) {
             Some(next) => {
-                all = all.join(self.combine_samples(index + 1..self.block.len));
+                sum = sum.join(self.combine_samples(index + 1..self.block.len));
                 let number = self.lane.table.blocks_before(next, bound).saturating_sub(1).max(next);
-                all = all.join(self.lane.whole_blocks(next..number));
+                sum = sum.join(self.lane.whole_blocks(next..number));
                 self.load(number);
                 let end = self.starts[..self.block.len].partition_point(|&start| start < bound);
                 if let Some(before) = end.checked_sub(1) {
-                    all = all.join(self.combine_samples(0..before));
+                    sum = sum.join(self.combine_samples(0..before));
                     last = Some(before);
                 }
             }
             None => {
                 let end = self.starts[..self.block.len].partition_point(|&start| start < bound);
                 if let Some(before) = end.checked_sub(1).filter(|&before| before > index) {
-                    all = all.join(self.combine_samples(index + 1..before));
+                    sum = sum.join(self.combine_samples(index + 1..before));
                     last = Some(before);
                 }
             }
         }
         let last = last.map_or(first_sample, |last| {
             let last = self.sample(last);
-            all = all.join(clip(last));
+            sum = sum.join(clip(last));
             last
         });
         let covered_nanos = last.end.min(to).saturating_sub(first_sample.start.max(from));
-        let mean = if covered_nanos > 0 { all.integral / covered_nanos as f64 } else { last.value };
+        let mean = if covered_nanos > 0 { sum.integral / covered_nanos as f64 } else { last.value };
         // Rounding must not move the mean out of the range. A damaged file may have no order at
         // all.
-        Some(SeriesColumn { min: all.min, max: all.max, mean: mean.max(all.min).min(all.max) })
+        Some(SeriesColumn { min: sum.min, max: sum.max, mean: mean.max(sum.min).min(sum.max) })
     }
 
     /// Combines whole samples of the block.

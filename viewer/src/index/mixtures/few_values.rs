@@ -39,7 +39,7 @@ pub(crate) struct FewValuesWalk<'l, 'a, const N: usize> {
     cursor: StateCursor<'a>,
     /// The timestamp of the current edge. The next field: the time of each value before it.
     timestamp: i64,
-    before: ValueTimes<N>,
+    earlier_times: ValueTimes<N>,
 }
 
 impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
@@ -50,7 +50,15 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         (0..).zip(&mut values[..count]).for_each(|(local, value)| *value = lane.value(local));
         let mut order = std::array::from_fn(|local| local as u8);
         order[..count].sort_unstable_by_key(|&local| values[usize::from(local)]);
-        Some(Self { lane, values, count, order, cursor: StateCursor::new(lane), timestamp: i64::MIN, before: [0; N] })
+        Some(Self {
+            lane,
+            values,
+            count,
+            order,
+            cursor: StateCursor::new(lane),
+            timestamp: i64::MIN,
+            earlier_times: [0; N],
+        })
     }
 
     /// Appends the mixture of values of each column: the `max_shares` largest shares. Columns are
@@ -74,9 +82,9 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
                 self.within_one(column.to.0, max_shares, cells);
                 continue;
             }
-            let before = self.before;
+            let before = self.earlier_times;
             self.move_to(column.to.0);
-            self.mixture(&before, &self.before, max_shares, cells);
+            self.mixture(&before, &self.earlier_times, max_shares, cells);
         }
     }
 
@@ -176,17 +184,17 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         let time_of = |local: u8| after[usize::from(local) % N].wrapping_sub(before[usize::from(local) % N]).max(0);
         // One number combines a time and the index of its value. Such numbers are sorted without
         // unpredictable branches.
-        let (mut keys, mut count, mut all) = ([0; N], 0, 0);
+        let (mut keys, mut count, mut time_bits) = ([0; N], 0, 0);
         for (rank, &local) in order.iter().enumerate() {
             let time = time_of(local);
             let mut key = (time.cast_unsigned() << PLACE_BITS) | (N - 1 - rank) as u64;
             count += usize::from(time > 0);
-            all |= time;
+            time_bits |= time;
             for larger in &mut keys[..=rank] {
                 (*larger, key) = ((*larger).max(key), (*larger).min(key));
             }
         }
-        if all >> (63 - PLACE_BITS) > 0 {
+        if time_bits >> (63 - PLACE_BITS) > 0 {
             let shares = order.iter().map(|&local| (self.values[usize::from(local) % N], time_of(local)));
             return cells.push_unordered(shares.filter(|share| share.1 > 0), max_shares);
         }
@@ -204,9 +212,9 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
             (self.times_before(from), self.times_before(to))
         } else {
             self.move_to(from);
-            let before = self.before;
+            let before = self.earlier_times;
             self.move_to(to);
-            (before, self.before)
+            (before, self.earlier_times)
         };
         for ((value, before), after) in self.values[..self.count].iter().zip(before).zip(after) {
             add(value.0, after.wrapping_sub(before));
@@ -215,12 +223,16 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
 
     /// Appends the column from the current edge to a timestamp. No other state starts between them.
     fn within_one(&mut self, to: i64, max_shares: usize, cells: &mut MixtureCellWriter) {
-        let (value, end) = self.cursor.open;
+        let (value, end) = self.cursor.last_state;
         let from = std::mem::replace(&mut self.timestamp, to);
         if self.cursor.index == 0 || end <= from {
             return cells.fill(cells.len() + 1);
         }
-        add(&mut self.before, value, self.cursor.duration_before(from).wrapping_sub(self.cursor.duration_before(to)));
+        add(
+            &mut self.earlier_times,
+            value,
+            self.cursor.duration_before(from).wrapping_sub(self.cursor.duration_before(to)),
+        );
         let value = self.values[value as usize % N];
         cells.push_one((value, end.min(to).wrapping_sub(from)), max_shares);
     }
@@ -230,31 +242,35 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
         let bound = sortable_timestamp(timestamp);
         // Columns narrower than a nanosecond overlap.
         if bound <= self.cursor.last && self.cursor.index > 0 {
-            (self.cursor, self.before, self.timestamp) = (StateCursor::new(self.lane), [0; N], i64::MIN);
+            (self.cursor, self.earlier_times, self.timestamp) = (StateCursor::new(self.lane), [0; N], i64::MIN);
         }
-        let (row, block, open, rest_time) =
-            (self.cursor.index, self.cursor.block.row, self.cursor.open.0, self.cursor.duration_before(self.timestamp));
+        let (row, block, open, rest_time) = (
+            self.cursor.index,
+            self.cursor.block.row,
+            self.cursor.last_state.0,
+            self.cursor.duration_before(self.timestamp),
+        );
         self.cursor.seek(self.lane, bound);
         self.timestamp = timestamp;
         let edge = &self.cursor;
         let is_summed = self.lane.record.sums.len == DENSE;
         let distance = (nearest_sums(&edge.block, edge.index) * STATES_PER_SUM).abs_diff(edge.index);
         if edge.block.row == block && (!is_summed || edge.index.saturating_sub(row) <= distance) {
-            add(&mut self.before, open, rest_time);
-            add_states::<N, false>(&mut self.before, &edge.block, row..edge.index);
+            add(&mut self.earlier_times, open, rest_time);
+            add_states::<N, false>(&mut self.earlier_times, &edge.block, row..edge.index);
         } else if is_summed {
-            self.before = self.sums(&edge.block, edge.index);
+            self.earlier_times = self.sums(&edge.block, edge.index);
         } else {
             // A lane without dense sums has few blocks.
-            add(&mut self.before, open, rest_time);
+            add(&mut self.earlier_times, open, rest_time);
             for number in block / BLOCK as u64..=edge.block.row / BLOCK as u64 {
                 let of = self.lane.table.block(number);
                 let from = if of.row == block { row } else { 0 };
                 let to = if of.row == edge.block.row { edge.index } else { of.len };
-                add_states::<N, false>(&mut self.before, &of, from..to);
+                add_states::<N, false>(&mut self.earlier_times, &of, from..to);
             }
         }
-        add(&mut self.before, self.cursor.open.0, self.cursor.duration_before(timestamp).wrapping_neg());
+        add(&mut self.earlier_times, self.cursor.last_state.0, self.cursor.duration_before(timestamp).wrapping_neg());
     }
 }
 

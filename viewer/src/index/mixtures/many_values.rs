@@ -24,12 +24,12 @@ pub(crate) struct ManyValuesWalk<'l, 'a> {
     /// The lane's values, four bytes each.
     values: &'a [u8],
     cursor: StateCursor<'a>,
-    unpacked: UnpackedStates,
+    states: UnpackedStates,
 }
 
 impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     pub(crate) fn new(lane: &'l IndexStateLane<'a>) -> Self {
-        Self { lane, values: lane.values(), cursor: StateCursor::new(lane), unpacked: UnpackedStates::new() }
+        Self { lane, values: lane.values(), cursor: StateCursor::new(lane), states: UnpackedStates::new() }
     }
 
     fn value(&self, local: u64) -> ValueId {
@@ -55,9 +55,9 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             }
             self.cursor.seek(self.lane, from);
             if self.cursor.is_at(to) {
-                let time = self.cursor.open.1.min(column_range.to.0).wrapping_sub(column_range.from.0);
-                if self.cursor.index > 0 && self.cursor.open.1 > column_range.from.0 {
-                    cells.push_one((self.value(self.cursor.open.0), time), max_shares);
+                let time = self.cursor.last_state.1.min(column_range.to.0).wrapping_sub(column_range.from.0);
+                if self.cursor.index > 0 && self.cursor.last_state.1 > column_range.from.0 {
+                    cells.push_one((self.value(self.cursor.last_state.0), time), max_shares);
                 } else {
                     cells.fill(cells.len() + 1);
                 }
@@ -105,13 +105,13 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         let rows = left.row()..right.row().max(left.row());
         let count = rows.end - rows.start;
         let kind = self.lane.record.sums.len;
-        add(left.open.0, left.duration_before(time_range.from.0));
+        add(left.last_state.0, left.duration_before(time_range.from.0));
         if kind == NO_SUMS || count <= DIRECT {
             self.add_states_between(left, right, &mut add);
         } else {
             self.sum_checkpoints(rows, (left, right), &mut add);
         }
-        add(right.open.0, -right.duration_before(time_range.to.0));
+        add(right.last_state.0, -right.duration_before(time_range.to.0));
     }
 
     /// Adds the states between two rows, by means of the stored totals nearest to each row.
@@ -123,8 +123,8 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     ) {
         let lane = self.lane;
         let values = (lane.record.values.len as usize).min(lane.len() as usize);
-        let every = (stride(values) * BLOCK) as u64;
-        let nearest = |row: u64| ((row + every / 2) / every).min(lane.len() / every);
+        let interval = (stride(values) * BLOCK) as u64;
+        let nearest = |row: u64| ((row + interval / 2) / interval).min(lane.len() / interval);
         let (low, high) = (nearest(rows.start), nearest(rows.end));
         if low >= high {
             return self.add_states_between(left, right, add);
@@ -154,8 +154,8 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             }
         }
         // The states between a row and its checkpoint are missing, or are surplus.
-        self.add_range(rows.start, low * every, add);
-        self.add_range(high * every, rows.end, add);
+        self.add_range(rows.start, low * interval, add);
+        self.add_range(high * interval, rows.end, add);
     }
 
     /// Adds the states in `from..to`; if `to` is less than `from`, subtracts those in `to..from`.
@@ -170,11 +170,11 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     /// Adds the states between two positions.
     fn add_states_between(&mut self, left: &StateCursor<'a>, right: &StateCursor<'a>, add: &mut impl FnMut(u64, i64)) {
         if left.block.row == right.block.row {
-            return self.unpacked.durations(&left.block, left.index..right.index, add);
+            return self.states.durations(&left.block, left.index..right.index, add);
         }
-        self.unpacked.durations(&left.block, left.index..left.block.len, &mut *add);
+        self.states.durations(&left.block, left.index..left.block.len, &mut *add);
         self.visit(left.block.row + left.block.len as u64..right.block.row, &mut *add);
-        self.unpacked.durations(&right.block, 0..right.index, add);
+        self.states.durations(&right.block, 0..right.index, add);
     }
 
     /// Passes value and duration of each state to `give`.
@@ -186,7 +186,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             if first >= last {
                 break;
             }
-            self.unpacked.durations(&block, first..last, &mut give);
+            self.states.durations(&block, first..last, &mut give);
             row = block.row + last as u64;
         }
     }

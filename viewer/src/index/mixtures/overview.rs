@@ -91,11 +91,11 @@ impl OverviewWriter {
         let first = narrowest.trailing_zeros() as u8;
         let wide = |exponent: &u8| *exponent == first || span >> exponent >= MIN_COLUMNS;
         let level =
-            |exponent| OverviewLevel { exponent, column: i64::MIN, sums: IndexTimeSums::default(), all: Vec::new() };
+            |exponent| OverviewLevel { exponent, column: i64::MIN, sums: IndexTimeSums::default(), times: Vec::new() };
         let mut levels: Vec<OverviewLevel> = (first..62).take_while(wide).map(level).collect();
         levels.iter_mut().for_each(|level| level.sums.reset(values.len()));
         let values = values.iter().map(|&value| ValueId(value as u32)).collect();
-        Some(LaneOverview { of: self, number, values, levels, shares: Vec::new() })
+        Some(LaneOverview { writer: self, number, values, levels, shares: Vec::new() })
     }
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn write(
 /// Sums the columns of one lane, from left to right.
 #[derive(Debug)]
 pub(crate) struct LaneOverview<'a> {
-    of: &'a mut OverviewWriter,
+    writer: &'a mut OverviewWriter,
     number: u64,
     values: Vec<ValueId>,
     /// Narrowest columns first.
@@ -146,7 +146,7 @@ struct OverviewLevel {
     column: i64,
     sums: IndexTimeSums,
     /// Buffer: times of the column that ends, by the lane's own values.
-    all: Vec<(u32, i64)>,
+    times: Vec<(u32, i64)>,
 }
 
 impl LaneOverview<'_> {
@@ -174,8 +174,8 @@ impl LaneOverview<'_> {
 
     /// Writes a column, and adds it to the column of twice the width.
     fn end_column(&mut self, level: usize) -> io::Result<()> {
-        let OverviewLevel { exponent, column, sums, all } = &mut self.levels[level];
-        let (exponent, column, mut all) = (*exponent, *column, std::mem::take(all));
+        let OverviewLevel { exponent, column, sums, times } = &mut self.levels[level];
+        let (exponent, column, mut all) = (*exponent, *column, std::mem::take(times));
         all.clear();
         all.extend(sums.positive_times());
         sums.reset(self.values.len());
@@ -184,15 +184,15 @@ impl LaneOverview<'_> {
         }
         self.shares.clear();
         self.shares.extend(all.iter().map(|&(value, time)| (self.values[value as usize], time)));
-        let MixtureCell { shares, rest } = MixtureCell::of(&mut self.shares[..], SHARES);
-        if let Some(key) = key(self.number, column, self.of.origin, exponent) {
-            let OverviewWriter { byte_streams, levels, .. } = &mut *self.of;
+        let MixtureCell { shares, unlisted_time } = MixtureCell::of(&mut self.shares[..], SHARES);
+        if let Some(key) = key(self.number, column, self.writer.origin, exponent) {
+            let OverviewWriter { byte_streams, levels, .. } = &mut *self.writer;
             let rows = levels.entry(exponent).or_insert_with(|| OverviewRows {
                 byte_stream: byte_streams.open(),
                 count: 0,
                 latest_key: 0,
             });
-            let remainder = (rest > 0).then_some((0, rest));
+            let remainder = (unlisted_time > 0).then_some((0, unlisted_time));
             for (value, time) in shares.iter().map(|share| (u64::from(share.0.0) + 1, share.1)).chain(remainder) {
                 let more = key - std::mem::replace(&mut rows.latest_key, key);
                 rows.count += 1;
@@ -209,7 +209,7 @@ impl LaneOverview<'_> {
                 self.add_to(level + 1, column >> 1, value.into(), time)?;
             }
         }
-        self.levels[level].all = all;
+        self.levels[level].times = all;
         Ok(())
     }
 
@@ -291,17 +291,18 @@ impl<'a> OverviewTable<'a> {
             while index < block.len {
                 let key = keys[index];
                 let rows = keys[index..block.len].iter().take_while(|&&candidate| candidate == key).count();
-                let of = index..index + rows;
-                index = of.end;
+                let row_range = index..index + rows;
+                index = row_range.end;
                 if key >= end {
                     return true;
                 }
                 // The next block may contain further rows of this column.
-                let others = of.clone().find(|&index| values[index] == 0).unwrap_or(of.end);
+                let others = row_range.clone().find(|&index| values[index] == 0).unwrap_or(row_range.end);
                 let share = |index: usize| (ValueId(values[index].wrapping_sub(1) as u32), times[index].cast_signed());
-                let rest = times[others..of.end].iter().fold(0_i64, |sum, time| sum.wrapping_add(time.cast_signed()));
+                let rest =
+                    times[others..row_range.end].iter().fold(0_i64, |sum, time| sum.wrapping_add(time.cast_signed()));
                 let cell = first.saturating_add(key.wrapping_sub(begin) as usize);
-                cells.append(cell, (of.start..others).map(share), self.max_shares, rest);
+                cells.append(cell, (row_range.start..others).map(share), self.max_shares, rest);
             }
             if block.len == 0 {
                 break;

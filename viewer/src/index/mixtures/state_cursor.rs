@@ -21,7 +21,7 @@ pub(crate) struct StateCursor<'a> {
     pub(crate) last: u64,
     pub(crate) next: u64,
     /// Value and end of the last state before the position.
-    pub(crate) open: (u64, i64),
+    pub(crate) last_state: (u64, i64),
 }
 
 impl<'a> StateCursor<'a> {
@@ -29,7 +29,7 @@ impl<'a> StateCursor<'a> {
     pub(crate) fn new(lane: &IndexStateLane<'a>) -> Self {
         let block = lane.table.block(0);
         let next = if block.len > 0 { block.columns[0].get(0) } else { u64::MAX };
-        Self { block, index: 0, last: 0, next, open: (0, i64::MIN) }
+        Self { block, index: 0, last: 0, next, last_state: (0, i64::MIN) }
     }
 
     /// Number of states before the position.
@@ -73,13 +73,13 @@ impl<'a> StateCursor<'a> {
         };
         if let Some(last) = index.checked_sub(1) {
             self.last = starts.get(last);
-            self.open = (self.block.columns[2].get(last), end(&self.block, last));
+            self.last_state = (self.block.columns[2].get(last), end(&self.block, last));
         }
     }
 
     /// Duration of the last state before the position after a timestamp.
     pub(crate) fn duration_before(&self, timestamp: i64) -> i64 {
-        if self.index > 0 { self.open.1.saturating_sub(timestamp).max(0) } else { 0 }
+        if self.index > 0 { self.last_state.1.saturating_sub(timestamp).max(0) } else { 0 }
     }
 }
 
@@ -118,13 +118,13 @@ impl UnpackedStates {
 
     fn unpack(&mut self, block: &StateBlock<'_>) {
         let [starts, durations, values, _] = &block.columns;
-        let all = 0..block.len;
+        let states = 0..block.len;
         self.row = block.row;
-        values.unpack(all.clone(), &mut self.values);
+        values.unpack(states.clone(), &mut self.values);
         if !block.is_gapless() {
-            return durations.unpack(all, &mut self.times);
+            return durations.unpack(states, &mut self.times);
         }
-        starts.unpack(all, &mut self.times);
+        starts.unpack(states, &mut self.times);
         for index in 1..block.len {
             self.times[index - 1] = self.times[index].wrapping_sub(self.times[index - 1]);
         }

@@ -80,14 +80,14 @@ impl TraceFollower {
         let about = file.try_clone().map_err(|source| TraceOpenError::Io { path: self.path.clone(), source })?;
         let mut reader = PajeReader::new(GrowingFile { file, read: 0 }).in_unit(self.options.unit);
         let mut simulation = Simulation::new(&TraceInputFile::find_name(&self.path));
-        let (mut past, mut next) = (ShownPosition::default(), FIRST);
+        let (mut shown_position, mut next) = (ShownPosition::default(), FIRST);
         while !self.is_cancelled() {
             match reader.next(&mut simulation) {
                 Ok(true) if reader.number() < next => {}
                 // A growing file never has an end.
                 Ok(_) => {
                     next = reader.number() * 2;
-                    self.show(&reader, &simulation, &mut past);
+                    self.show(&reader, &simulation, &mut shown_position);
                 }
                 Err(PajeReadError::Input { source, .. }) if source.kind() == io::ErrorKind::WouldBlock => {
                     if self.is_replaced(&about, reader.input().read) {
@@ -98,8 +98,8 @@ impl TraceFollower {
                     if !self.path.exists() {
                         self.report_fate("the file was removed");
                     }
-                    if reader.number() > past.lines && past.is_rested() {
-                        self.show(&reader, &simulation, &mut past);
+                    if reader.number() > shown_position.lines && shown_position.is_rested() {
+                        self.show(&reader, &simulation, &mut shown_position);
                     }
                     self.pause(LOOK_EVERY);
                 }
@@ -110,7 +110,7 @@ impl TraceFollower {
     }
 
     /// Shows the part that has been read. Open entities end at the last timestamp.
-    fn show(&self, reader: &PajeReader<GrowingFile>, simulation: &Simulation, past: &mut ShownPosition) {
+    fn show(&self, reader: &PajeReader<GrowingFile>, simulation: &Simulation, shown_position: &mut ShownPosition) {
         let begin = Instant::now();
         let mut copy = simulation.clone();
         let is_kept = matches!(self.current.snapshot().availability, TraceAvailability::Interrupted(_));
@@ -120,9 +120,9 @@ impl TraceFollower {
         // The previous image stays until another file has content.
         let summary = source.summary();
         if !is_kept || summary.states + summary.events + summary.links + summary.samples > 0 {
-            self.current.put(source, TraceAvailability::Growing { open: 0, processes: 0 });
+            self.current.put(source, TraceAvailability::Growing { running_processes: 0, processes: 0 });
         }
-        *past = ShownPosition { lines: reader.number(), last: Some((Instant::now(), begin.elapsed())) };
+        *shown_position = ShownPosition { lines: reader.number(), last: Some((Instant::now(), begin.elapsed())) };
     }
 
     /// An error if the file is the root of a split trace, because its other files are not
@@ -137,11 +137,11 @@ impl TraceFollower {
     }
 
     /// Reports the fate of the file, if it has been shown.
-    fn report_fate(&self, why: &str) {
+    fn report_fate(&self, reason: &str) {
         let now = self.current.snapshot();
-        let is_reported = matches!(&now.availability, TraceAvailability::Interrupted(reported) if reported == why);
+        let is_reported = matches!(&now.availability, TraceAvailability::Interrupted(reported) if reported == reason);
         if !is_reported && !matches!(now.availability, TraceAvailability::Awaited(_)) {
-            self.current.set_availability(TraceAvailability::Interrupted(why.to_owned()));
+            self.current.set_availability(TraceAvailability::Interrupted(reason.to_owned()));
         }
     }
 
@@ -171,7 +171,7 @@ impl TraceFollower {
     /// Shows an input that ends.
     fn show_whole(&self, input: TraceInputFile) -> Result<(), TraceOpenError> {
         let name = TraceInputFile::find_name(&self.path);
-        self.current.set_availability(TraceAvailability::Growing { open: 0, processes: 0 });
+        self.current.set_availability(TraceAvailability::Growing { running_processes: 0, processes: 0 });
         let mut simulation = Simulation::new(&name);
         let outcome = input.feed(&self.options, &mut PreviewSink::new(&mut simulation, &name, &self.current))?;
         simulation.report(outcome.diagnostics.into_iter().filter(TraceDiagnostic::is_error));

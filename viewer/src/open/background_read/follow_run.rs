@@ -84,19 +84,19 @@ impl TraceFollower {
     ) -> Result<(Arc<dyn TimelineSource>, TraceAvailability), TraceOpenError> {
         let run = OpenRun::open_launches(&self.path, self.options.launches)?;
         let processes = run.processes.len();
-        let open = run.processes.iter().filter(|process| !process.ended).count();
-        let open_processes = run.processes.iter().filter(|process| !process.ended);
+        let running_processes = run.processes.iter().filter(|process| !process.has_ended).count();
+        let open_processes = run.processes.iter().filter(|process| !process.has_ended);
         live.extend(open_processes.filter_map(|process| process.live_path.clone()));
         let mut simulation = Simulation::new(&run.name());
         let mut options = self.options.clone();
         options.convert.progress = None;
         let outcome = TraceInputFile::Run(Box::new(run)).feed(&options, &mut simulation)?;
         // Missing data of a running process is not damage.
-        let is_running = open > 0;
+        let is_running = running_processes > 0;
         let of_now = |finding: TraceDiagnostic| if is_running { finding.at_most_warning() } else { finding };
         simulation.report(outcome.diagnostics.into_iter().map(of_now));
         simulation.set_wall_clock(outcome.wall_clock);
-        Ok((Arc::new(simulation.into_store()), TraceAvailability::Growing { open, processes }))
+        Ok((Arc::new(simulation.into_store()), TraceAvailability::Growing { running_processes, processes }))
     }
 
     /// A hash of the run's files. Records reach a live file through shared memory, which changes
@@ -113,19 +113,20 @@ impl TraceFollower {
         } else {
             files.extend([self.path.clone(), self.path.with_extension("live")]);
         }
-        let mut all = Vec::new();
+        let mut identity = Vec::new();
         for path in files {
             let Ok(about) = std::fs::metadata(&path) else { continue };
-            let since = about.modified().ok().and_then(|timestamp| timestamp.duration_since(UNIX_EPOCH).ok());
-            all.extend_from_slice(path.as_os_str().as_encoded_bytes());
-            all.extend_from_slice(&about.len().to_le_bytes());
+            let modification_time =
+                about.modified().ok().and_then(|timestamp| timestamp.duration_since(UNIX_EPOCH).ok());
+            identity.extend_from_slice(path.as_os_str().as_encoded_bytes());
+            identity.extend_from_slice(&about.len().to_le_bytes());
             if has_extension(&path, "live") {
-                all.extend_from_slice(&contents(&path).to_le_bytes());
+                identity.extend_from_slice(&contents(&path).to_le_bytes());
             } else {
-                all.extend_from_slice(&since.map_or(0, |since| since.as_nanos()).to_le_bytes());
+                identity.extend_from_slice(&modification_time.map_or(0, |since| since.as_nanos()).to_le_bytes());
             }
         }
-        XxHash3_64::oneshot(&all)
+        XxHash3_64::oneshot(&identity)
     }
 }
 

@@ -24,11 +24,11 @@ impl TraceFollower {
 
     /// Waits for a number of milliseconds, or until it is cancelled.
     pub(crate) fn pause(&self, milliseconds: u64) {
-        let mut remaining = milliseconds;
-        while remaining > 0 && !self.is_cancelled() {
-            let step = remaining.min(LOOK_EVERY);
+        let mut remaining_time = milliseconds;
+        while remaining_time > 0 && !self.is_cancelled() {
+            let step = remaining_time.min(LOOK_EVERY);
             std::thread::sleep(std::time::Duration::from_millis(step));
-            remaining -= step;
+            remaining_time -= step;
         }
     }
 }

@@ -117,11 +117,11 @@ impl DocumentLegend {
             x = self.text(x + 6.0, line, &share, theme.muted) + 24.0;
         }
         if sum > 1.0005 {
-            let why = format!("nested states count at each depth: {} in all", percent(sum));
-            if x + font::width(&why, 12.0, FontWeight::Regular) > width && x > 0.0 {
+            let note = format!("nested states count at each depth: {} in all", percent(sum));
+            if x + font::width(&note, 12.0, FontWeight::Regular) > width && x > 0.0 {
                 (x, line) = (0.0, line + LEGEND_LINE);
             }
-            self.text(x, line, &why, theme.faint);
+            self.text(x, line, &note, theme.faint);
         }
         self.height = line + 20.0;
     }
@@ -140,16 +140,16 @@ fn largest_entries(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
     // One value more does not justify an entry for the others.
     if entries.len() > MAX_VALUES + 1 {
         entries.sort_by(|a, b| share(b).total_cmp(&share(a)));
-        let others = entries.split_off(MAX_VALUES);
+        let unlisted_entries = entries.split_off(MAX_VALUES);
         entries.push(LegendEntry {
             value: None,
             shape: None,
             size: 1.0,
-            name: format!("{} others", group_digits(others.len() as u64)),
+            name: format!("{} others", group_digits(unlisted_entries.len() as u64)),
             color: Some(theme.grid.to_string()),
-            share: Some(others.iter().map(share).sum()),
+            share: Some(unlisted_entries.iter().map(share).sum()),
             nanos: None,
-            self_share: Some(others.iter().filter_map(|entry| entry.self_share).sum()),
+            self_share: Some(unlisted_entries.iter().filter_map(|entry| entry.self_share).sum()),
             count: None,
         });
     }
@@ -157,14 +157,14 @@ fn largest_entries(group: &LegendGroup, theme: ColorTheme) -> Vec<LegendEntry> {
 }
 
 /// A sample of how something is drawn, centred on `y`.
-fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::RgbColor) -> SceneItem {
+fn swatch(kind: &str, (x, y): (f32, f32), entry: &LegendEntry, color: tumit_paje::RgbColor) -> SceneItem {
     let paint = ColorWithOpacity::from_opaque(color);
     match kind {
         "link" => SceneItem::Arrow(SceneArrow {
             from: (x, y + 4.0),
             to: (x + 16.0, y - 4.0),
-            width: 1.4 * of.size.min(2.0),
-            head: 7.0 * of.size.min(2.0).sqrt(),
+            width: 1.4 * entry.size.min(2.0),
+            head: 7.0 * entry.size.min(2.0).sqrt(),
             paint,
             halo: None,
             id: None,
@@ -172,7 +172,7 @@ fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::R
         }),
         "event" => {
             // Lines of the legend are lower than strips of events may be.
-            let (shape, size) = (of.mark(), 9.0 * of.size.clamp(0.4, 1.5));
+            let (shape, size) = (entry.mark(), 9.0 * entry.size.clamp(0.4, 1.5));
             SceneItem::Mark(SceneMark {
                 position: (x + 8.0, y + size / 2.0),
                 shape,
@@ -193,12 +193,12 @@ fn swatch(kind: &str, (x, y): (f32, f32), of: &LegendEntry, color: tumit_paje::R
             ],
             floor: None,
             fill: None,
-            stroke: Some(SceneStroke { paint, width: 1.8 * of.size.min(2.0) }),
+            stroke: Some(SceneStroke { paint, width: 1.8 * entry.size.min(2.0) }),
         }),
         _ => SceneItem::Rect(FilledRect {
-            frame: OutlineRect::new(x, y + 6.0 - 12.0 * of.size, 12.0, 12.0 * of.size),
+            frame: OutlineRect::new(x, y + 6.0 - 12.0 * entry.size, 12.0, 12.0 * entry.size),
             fill: paint,
-            radius: 2.5_f32.min(6.0 * of.size),
+            radius: 2.5_f32.min(6.0 * entry.size),
             id: None,
             title: None,
         }),

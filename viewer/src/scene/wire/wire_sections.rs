@@ -86,7 +86,7 @@ impl WireSections {
         ColumnScale { detail, resolution }: ColumnScale,
     ) -> i64 {
         let steps = steps(cells.frame.height, resolution, detail);
-        let mut column_mean = ColumnMean { sums: vec![0.0; paints.len()], present: Vec::new(), columns: 0 };
+        let mut column_mean = ColumnMean { sums: vec![0.0; paints.len()], palette_places: Vec::new(), columns: 0 };
         let (mut run, mut now, mut then) = (0, Vec::new(), Vec::new());
         let mut last: Option<&[(u16, f32)]> = None;
         let mut columns = cells.columns.iter().peekable();
@@ -155,7 +155,7 @@ struct ColumnMean {
     /// Indexed by the place in the palette.
     sums: Vec<f32>,
     /// Places in the palette that occur.
-    present: Vec<u16>,
+    palette_places: Vec<u16>,
     /// Number of all columns so far.
     columns: usize,
 }
@@ -166,7 +166,7 @@ impl ColumnMean {
         for &(place, share) in column {
             let Some(sum) = self.sums.get_mut(usize::from(place)) else { continue };
             if *sum == 0.0 {
-                self.present.push(place);
+                self.palette_places.push(place);
             }
             *sum += share;
         }
@@ -175,18 +175,19 @@ impl ColumnMean {
     /// Returns the mean of `columns` columns. Parts lower than a step are left out and their height
     /// goes to the others, because a mean of many columns has many small parts.
     fn take_mean(&mut self, columns: usize, steps: u16) -> impl Iterator<Item = (u16, f32)> {
-        self.present.sort_unstable();
-        self.present.dedup();
+        self.palette_places.sort_unstable();
+        self.palette_places.dedup();
         let share = |place: u16| self.sums[usize::from(place)];
-        let all: f32 = self.present.iter().map(|&place| share(place)).sum();
+        let all: f32 = self.palette_places.iter().map(|&place| share(place)).sum();
         #[expect(clippy::cast_precision_loss, reason = "a number of pixels is small")]
         let columns = columns.max(1) as f32;
-        let largest = self.present.iter().map(|&place| share(place)).fold(0.0, f32::max);
+        let largest = self.palette_places.iter().map(|&place| share(place)).fold(0.0, f32::max);
         let min_share = (columns / f32::from(steps)).min(largest);
-        let drawn_sum: f32 = self.present.iter().map(|&place| share(place)).filter(|&share| share >= min_share).sum();
+        let drawn_sum: f32 =
+            self.palette_places.iter().map(|&place| share(place)).filter(|&share| share >= min_share).sum();
         let scale = if drawn_sum > 0.0 { all / drawn_sum / columns } else { 0.0 };
-        let Self { sums, present, .. } = self;
-        present.drain(..).filter_map(move |place| {
+        let Self { sums, palette_places, .. } = self;
+        palette_places.drain(..).filter_map(move |place| {
             let share = std::mem::take(&mut sums[usize::from(place)]);
             (share >= min_share).then_some((place, share * scale))
         })
@@ -206,8 +207,8 @@ fn steps(height: f32, resolution: f32, detail: ColumnDetail) -> u16 {
 /// Rounds the edges of stacked parts to steps, so that errors do not add up. A non-empty column is
 /// at least one step high.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the number of steps")]
-fn quantise(parts: impl Iterator<Item = (u16, f32)>, steps: u16, paints: &[i64], into: &mut Vec<(i64, u16)>) {
-    into.clear();
+fn quantise(parts: impl Iterator<Item = (u16, f32)>, steps: u16, paints: &[i64], output: &mut Vec<(i64, u16)>) {
+    output.clear();
     let (mut sum, mut edge, mut largest) = (0.0, 0, (0.0, 0));
     for (place, share) in parts {
         let paint = paints.get(usize::from(place)).copied().unwrap_or(0);
@@ -218,15 +219,15 @@ fn quantise(parts: impl Iterator<Item = (u16, f32)>, steps: u16, paints: &[i64],
         // Rounded, without a call for each part.
         let next = ((sum * f32::from(steps) + 0.5) as u16).min(steps);
         if next > edge {
-            match into.last_mut() {
+            match output.last_mut() {
                 Some(last) if last.0 == paint => last.1 += next - edge,
-                _ => into.push((paint, next - edge)),
+                _ => output.push((paint, next - edge)),
             }
             edge = next;
         }
     }
-    if into.is_empty() && largest.0 > 0.0 {
-        into.push((largest.1, 1));
+    if output.is_empty() && largest.0 > 0.0 {
+        output.push((largest.1, 1));
     }
 }
 
@@ -243,11 +244,11 @@ fn push(section: &mut Vec<u8>, mut number: u64) {
 fn entropy(bytes: &[u8]) -> usize {
     let mut counts = [0u32; 256];
     bytes.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
-    let all = bytes.len() as f64;
+    let total = bytes.len() as f64;
     let bits: f64 = counts
         .iter()
         .filter(|&&count| count > 0)
-        .map(|&count| f64::from(count) * (all / f64::from(count)).log2())
+        .map(|&count| f64::from(count) * (total / f64::from(count)).log2())
         .sum();
     (bits / 8.0) as usize
 }
@@ -267,16 +268,16 @@ mod tests {
     }
 
     fn numbers(section: &[u8]) -> Vec<u64> {
-        let (mut all, mut number, mut shift) = (Vec::new(), 0, 0);
+        let (mut numbers, mut number, mut shift) = (Vec::new(), 0, 0);
         for &byte in section {
             number |= u64::from(byte & 127) << shift;
             shift += 7;
             if byte < 128 {
-                all.push(number);
+                numbers.push(number);
                 (number, shift) = (0, 0);
             }
         }
-        all
+        numbers
     }
 
     /// The columns as the page decodes them: paints with heights.

@@ -38,7 +38,7 @@ struct TouchingStates {
 #[derive(Clone, Copy)]
 struct FirstIds {
     first: EntityId,
-    several: bool,
+    has_others: bool,
 }
 
 impl ContinuationTypes {
@@ -110,12 +110,12 @@ fn touching_in(
     states: &mut FxHashMap<LinkPoint, TouchingStates>,
 ) -> Result<(), QueryError> {
     let mut add = |state: &StateEntity| {
-        let (of, ids) = ((lane.ty, state.value), FirstIds { first: state.id, several: false });
+        let (key, ids) = ((lane.ty, state.value), FirstIds { first: state.id, has_others: false });
         let mut note = |time: i64, is_end: bool| {
             if times.contains(&time) {
                 let touching_states = states.entry((lane.container, time)).or_default();
-                let of = (if is_end { &mut touching_states.ends } else { &mut touching_states.begins }).entry(of);
-                of.and_modify(|earlier| earlier.several |= earlier.first != state.id).or_insert(ids);
+                let of = (if is_end { &mut touching_states.ends } else { &mut touching_states.begins }).entry(key);
+                of.and_modify(|earlier| earlier.has_others |= earlier.first != state.id).or_insert(ids);
             }
         };
         note(state.life.to.0, true);
@@ -147,7 +147,7 @@ fn continued_types(
     let (few, many) =
         if start.ends.len() <= end.begins.len() { (&start.ends, &end.begins) } else { (&end.begins, &start.ends) };
     let differs = |first_ids: &FirstIds, second_ids: &FirstIds| {
-        first_ids.several || second_ids.several || first_ids.first != second_ids.first
+        first_ids.has_others || second_ids.has_others || first_ids.first != second_ids.first
     };
     let is_there = |(of, first_ids): &(&(TypeId, ValueId), &FirstIds)| {
         many.get(of).is_some_and(|second_ids| differs(first_ids, second_ids))

@@ -117,13 +117,13 @@ fn lines_that_other_readers_cannot_read_are_noted() {
         ("5 1 S c1 \"ab#cd\" # e#f\n", None, 0),
         ("5\x0b1 S c1 a\n", Some(FaultKind::UnusualBlank), 1),
     ];
-    let mut wrong = Vec::new();
+    let mut mismatches = Vec::new();
     for (body, kind, count) in cases {
         let report = read(with_header(&format!("{body}5 1 S c1 R\n")).as_slice(), &mut EventLog::default()).unwrap();
         let notes: Vec<_> = report.notes.iter().map(|note| (note.kind, note.count)).collect();
         if !report.faults.is_empty() || notes != kind.map(|kind| (kind, count)).into_iter().collect::<Vec<_>>() {
-            wrong.push(format!("{body}: {:?} {notes:?}", report.faults));
+            mismatches.push(format!("{body}: {:?} {notes:?}", report.faults));
         }
     }
-    assert_eq!(wrong, Vec::<String>::new());
+    assert_eq!(mismatches, Vec::<String>::new());
 }

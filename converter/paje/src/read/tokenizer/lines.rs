@@ -78,8 +78,8 @@ impl<R: Read> LineReader<R> {
         // Number of bytes without a line end.
         let mut searched = 0;
         loop {
-            let rest = &self.buffer[self.unread.clone()];
-            if let Some(length) = memchr::memchr(b'\n', rest.get(searched..).unwrap_or_default()) {
+            let unread_bytes = &self.buffer[self.unread.clone()];
+            if let Some(length) = memchr::memchr(b'\n', unread_bytes.get(searched..).unwrap_or_default()) {
                 if searched + length > MAX_LINE {
                     self.take_line(MAX_LINE, 0);
                     self.cut = true;
@@ -88,7 +88,7 @@ impl<R: Read> LineReader<R> {
                 }
                 return Ok(true);
             }
-            searched = rest.len();
+            searched = unread_bytes.len();
             if searched > MAX_LINE {
                 self.take_line(MAX_LINE, 0);
                 self.cut = true;
@@ -175,8 +175,8 @@ pub(in crate::read) struct DecodedLine<'t> {
 }
 
 impl<'a> TextLine<'a> {
-    /// The line as text. A line that is not UTF-8 is converted from Latin-1 in `decoded`.
-    pub(in crate::read) fn text<'t>(self, decoded: &'t mut String) -> DecodedLine<'t>
+    /// The line as text. A line that is not UTF-8 is converted from Latin-1 in `buffer`.
+    pub(in crate::read) fn text<'t>(self, buffer: &'t mut String) -> DecodedLine<'t>
     where
         'a: 't,
     {
@@ -188,9 +188,9 @@ impl<'a> TextLine<'a> {
                 DecodedLine { text, is_latin1: false }
             }
             Err(_) => {
-                decoded.clear();
-                decoded.extend(self.bytes.iter().map(|&byte| char::from(byte)));
-                DecodedLine { text: decoded, is_latin1: true }
+                buffer.clear();
+                buffer.extend(self.bytes.iter().map(|&byte| char::from(byte)));
+                DecodedLine { text: buffer, is_latin1: true }
             }
         }
     }

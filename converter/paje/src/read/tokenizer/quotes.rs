@@ -2,11 +2,11 @@
 
 /// The position of the quote that closes a text in double quotes.
 #[inline]
-pub(super) fn closing_quote(rest: &[u8], escapes: bool) -> Option<usize> {
+pub(super) fn closing_quote(text: &[u8], escapes: bool) -> Option<usize> {
     if !escapes {
-        return memchr::memchr(b'"', rest);
+        return memchr::memchr(b'"', text);
     }
-    memchr::memchr_iter(b'"', rest).find(|&position| position == 0 || rest[position - 1] != b'\\')
+    memchr::memchr_iter(b'"', text).find(|&position| position == 0 || text[position - 1] != b'\\')
 }
 
 /// The position of the apostrophe that closes a text in apostrophes. The word must end after it.

@@ -6,12 +6,12 @@ use super::quotes::{closing_quote, closing_single, is_blank};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::read) struct QuoteDialect {
     /// Whether `'` quotes as `"` does.
-    pub(in crate::read) single: bool,
+    pub(in crate::read) has_single_quotes: bool,
     /// Whether `\"` inside a quoted word is a quote of its text.
     pub(in crate::read) escapes: bool,
 }
 
-/// Marks the range of a word with its text in [`LineWords::unescaped`].
+/// Marks the range of a word with its text in [`LineWords::unescaped_text`].
 const UNESCAPED: u32 = 1 << 31;
 
 /// The words of a line as ranges of its bytes, without quotes and comments.
@@ -19,7 +19,7 @@ const UNESCAPED: u32 = 1 << 31;
 pub(in crate::read) struct LineWords {
     ranges: Vec<(u32, u32)>,
     /// The texts of words with escapes.
-    unescaped: String,
+    unescaped_text: String,
     quoting: QuoteDialect,
     /// Whether the last word has no closing quote.
     pub(in crate::read) unclosed: bool,
@@ -42,7 +42,7 @@ impl LineWords {
     /// If none does, apostrophes and `\"` count as quotes.
     pub(in crate::read) fn split_expecting(&mut self, line: &str, expected: usize) {
         let all = [(true, false), (true, true), (false, false), (false, true)];
-        let all = all.map(|(single, escapes)| QuoteDialect { single, escapes });
+        let all = all.map(|(has_single_quotes, escapes)| QuoteDialect { has_single_quotes, escapes });
         for quoting in all {
             self.split_by(line, quoting);
             let is_escape_missed = self.escaped_single && !quoting.escapes;
@@ -56,15 +56,15 @@ impl LineWords {
                 return;
             }
         }
-        self.split_by(line, QuoteDialect { single: true, escapes: true });
+        self.split_by(line, QuoteDialect { has_single_quotes: true, escapes: true });
     }
 
     /// Whether the last split used apostrophes as quotes, and escapes. Not every reader reads
     /// these.
     pub(in crate::read) fn dialect(&self, line: &str) -> QuoteDialect {
         let apostrophe = |&(from, _): &(u32, u32)| from & UNESCAPED == 0 && line[..from as usize].ends_with('\'');
-        let single = self.quoting.single && self.ranges.iter().any(apostrophe);
-        QuoteDialect { single, escapes: self.quoting.escapes && !self.unescaped.is_empty() }
+        let has_single_quotes = self.quoting.has_single_quotes && self.ranges.iter().any(apostrophe);
+        QuoteDialect { has_single_quotes, escapes: self.quoting.escapes && !self.unescaped_text.is_empty() }
     }
 
     /// Whether the last split read a backslash before a quote as an escape.
@@ -82,7 +82,7 @@ impl LineWords {
 
     fn split_by(&mut self, line: &str, quoting: QuoteDialect) {
         self.ranges.clear();
-        self.unescaped.clear();
+        self.unescaped_text.clear();
         self.quoting = quoting;
         self.unclosed = false;
         self.empty = false;
@@ -105,7 +105,10 @@ impl LineWords {
                     self.add_quoted(line, from, to);
                     position = if closing.is_some() { to + 1 } else { bytes.len() };
                 }
-                Some(b'\'') if quoting.single && closing_single(&bytes[position + 1..], quoting.escapes).is_some() => {
+                Some(b'\'')
+                    if quoting.has_single_quotes
+                        && closing_single(&bytes[position + 1..], quoting.escapes).is_some() =>
+                {
                     let from = position + 1;
                     let length = closing_single(&bytes[from..], quoting.escapes).unwrap_or(0);
                     self.escaped_single |= bytes[from..from + length].windows(2).any(|two| two == b"\\'");
@@ -144,14 +147,14 @@ impl LineWords {
         if !text.contains("\\\"") && !text.contains("\\'") {
             return self.add(from, to);
         }
-        let start = self.unescaped.len();
+        let start = self.unescaped_text.len();
         let mut letters = text.chars().peekable();
         while let Some(letter) = letters.next() {
             if letter != '\\' || !matches!(letters.peek(), Some('"' | '\'')) {
-                self.unescaped.push(letter);
+                self.unescaped_text.push(letter);
             }
         }
-        self.ranges.push((start as u32 | UNESCAPED, self.unescaped.len() as u32));
+        self.ranges.push((start as u32 | UNESCAPED, self.unescaped_text.len() as u32));
     }
 
     pub(in crate::read) fn len(&self) -> usize {
@@ -163,7 +166,7 @@ impl LineWords {
     pub(in crate::read) fn get<'a>(&'a self, line: &'a str, index: usize) -> Option<&'a str> {
         let &(from, to) = self.ranges.get(index)?;
         if from & UNESCAPED != 0 {
-            return self.unescaped.get((from & !UNESCAPED) as usize..to as usize);
+            return self.unescaped_text.get((from & !UNESCAPED) as usize..to as usize);
         }
         line.get(from as usize..to as usize)
     }

@@ -12,8 +12,8 @@ use tumit_paje::read::{PajeReadError, PajeReader, TraceLine};
 use tumit_viewer::sim::{EntityCounts, Simulation};
 
 use crate::cmd::ExitStatus;
+use crate::option_values::time_unit::TimeUnitChoice;
 use crate::progress::ProgressDisplay;
-use crate::time_unit::TimeUnitChoice;
 
 /// A kind of mistake, or of a construct that some readers do not support. It is no
 /// `TraceDiagnostic`: `--json` prints it with its advice and its number of lines, and its keys
@@ -154,12 +154,12 @@ pub(super) fn check(
     let mut texts: Vec<(u64, String)> = Vec::new();
     let mut kinds = 0;
     loop {
-        let more = reader.next(&mut simulation).map_err(|error| read_error_message(error, name))?;
+        let has_more = reader.next(&mut simulation).map_err(|error| read_error_message(error, name))?;
         if simulation.kinds_of_faults() > kinds {
             kinds = simulation.kinds_of_faults();
             texts.push((reader.number(), shorten_line(reader.bytes())));
         }
-        if !more || (strict && (kinds > 0 || reader.kinds_of_faults() > 0)) {
+        if !has_more || (strict && (kinds > 0 || reader.kinds_of_faults() > 0)) {
             break;
         }
         finished_bytes += reader.bytes().len() as u64 + 1;
@@ -200,15 +200,15 @@ fn report(
         found: fault.excerpt,
         count: fault.count,
     });
-    let simulated = simulated.into_iter().map(|found| PajeFinding {
-        name: format!("{:?}", found.fault),
-        severity: found.diagnostic().severity,
-        message: found.fault.description().to_owned(),
-        advice: found.fault.advice(),
-        line: TraceLine::of(found.line).line,
-        part: found.file,
-        found: texts.iter().find(|(line, _)| *line == found.line).map_or_else(String::new, |(_, text)| text.clone()),
-        count: found.count,
+    let simulated = simulated.into_iter().map(|finding| PajeFinding {
+        name: format!("{:?}", finding.fault),
+        severity: finding.diagnostic().severity,
+        message: finding.fault.description().to_owned(),
+        advice: finding.fault.advice(),
+        line: TraceLine::of(finding.line).line,
+        part: finding.file,
+        found: texts.iter().find(|(line, _)| *line == finding.line).map_or_else(String::new, |(_, text)| text.clone()),
+        count: finding.count,
     });
     let mut findings: Vec<PajeFinding> = read.chain(simulated).collect();
     findings.sort_by(|a, b| (&a.part, a.line).cmp(&(&b.part, b.line)));

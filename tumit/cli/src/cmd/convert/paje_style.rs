@@ -4,7 +4,7 @@ use anyhow::bail;
 use tumit_paje::time;
 use tumit_paje::write;
 
-use crate::time_unit::TimeUnitChoice;
+use crate::option_values::time_unit::TimeUnitChoice;
 
 /// The options.
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -66,18 +66,18 @@ impl PajeStyleOptions {
     }
 
     /// Rejects all options for text outputs, because these define their style themselves.
-    pub(super) fn refuse_all(self, why: &str) -> anyhow::Result<()> {
-        self.refuse(why)?;
+    pub(super) fn refuse_all(self, reason: &str) -> anyhow::Result<()> {
+        self.refuse(reason)?;
         if self.unit.is_some() {
-            bail!("`--unit` {why}");
+            bail!("`--unit` {reason}");
         }
         Ok(())
     }
 
-    fn refuse(self, why: &str) -> anyhow::Result<()> {
+    fn refuse(self, reason: &str) -> anyhow::Result<()> {
         match self {
-            Self { precision: Some(_), .. } => bail!("`--precision` {why}"),
-            Self { header: Some(_), .. } => bail!("`--header` {why}"),
+            Self { precision: Some(_), .. } => bail!("`--precision` {reason}"),
+            Self { header: Some(_), .. } => bail!("`--header` {reason}"),
             _ => Ok(()),
         }
     }

@@ -53,7 +53,7 @@ pub(super) fn run(
     let summary = source.summary();
     let source = args.filters.apply(chain, source)?;
     let write = |out: &mut dyn Write| style.write(out, |sink| replay(source.as_ref(), sink));
-    let ((), changed) = if args.out.as_os_str() == "-" {
+    let ((), changed_texts) = if args.out.as_os_str() == "-" {
         write(&mut term::stdout())?
     } else {
         let file = OutputFile::create(&args.out)?;
@@ -62,6 +62,6 @@ pub(super) fn run(
         written
     };
     printed_diagnostics::print(&summary.diagnostics);
-    style.note_changes(changed);
+    style.note_changes(changed_texts);
     Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

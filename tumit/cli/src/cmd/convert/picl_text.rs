@@ -23,7 +23,7 @@ const PORTION_BYTES: usize = 1 << 20;
 /// Reports the progress of reading.
 struct ProgressReader {
     inner: File,
-    done: u64,
+    done_bytes: u64,
     total: u64,
     progress: Option<ProgressFn>,
 }
@@ -31,9 +31,9 @@ struct ProgressReader {
 impl Read for ProgressReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.done += read as u64;
+        self.done_bytes += read as u64;
         if let Some(progress) = &self.progress {
-            progress(self.done, self.total.max(self.done));
+            progress(self.done_bytes, self.total.max(self.done_bytes));
         }
         Ok(read)
     }
@@ -60,10 +60,10 @@ pub(super) fn run(
     let file = File::open(input.path()).with_context(cannot_read)?;
     let total = file.metadata().map_or(0, |metadata| metadata.len());
     let bar = ProgressDisplay::new("{total_bytes}");
-    let input = ProgressReader { inner: file, done: 0, total, progress: bar.callback() };
+    let input = ProgressReader { inner: file, done_bytes: 0, total, progress: bar.callback() };
     let reader = PiclReader::new(BufReader::with_capacity(PORTION_BYTES, input), format);
     let write = |out: &mut dyn Write| style.write(out, |sink| reader.read(sink).with_context(cannot_read));
-    let (report, changed) = if args.out.as_os_str() == "-" {
+    let (report, changed_texts) = if args.out.as_os_str() == "-" {
         write(&mut term::stdout())?
     } else {
         let file = OutputFile::create(&args.out)?;
@@ -74,7 +74,7 @@ pub(super) fn run(
     drop(bar);
     let diagnostics = report.diagnostics();
     printed_diagnostics::print(&diagnostics);
-    style.note_changes(changed);
+    style.note_changes(changed_texts);
     let is_intact = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
     Ok(if is_intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

@@ -6,7 +6,7 @@ use tumit_perspectives::analysis::diagnosis_tables::DiagnosisSection;
 use tumit_perspectives::execution::categories::CategoryRule;
 use tumit_viewer::query::{OpenTimeRange, TimeRange};
 
-use crate::category_option::category_text;
+use crate::option_values::category_option::category_text;
 use crate::run_options::RunOptions;
 use crate::view_filters::FilterOptions;
 

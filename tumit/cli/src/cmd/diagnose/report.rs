@@ -185,19 +185,19 @@ impl DiagnosisReport<'_> {
         for wait in self.diagnosis.waits.iter().filter(is_shown).take(MAX_ROWS) {
             self.wait(text, wait);
         }
-        let rest = self
+        let other_findings = self
             .diagnosis
             .waits
             .len()
             .saturating_sub(self.diagnosis.waits.iter().filter(is_shown).take(MAX_ROWS).count());
-        rest_text(text, rest, "kind");
+        rest_text(text, other_findings, "kind");
         self.numbers(text, DiagnosisSection::Waits);
     }
 
     /// The waits of one pattern in one state.
     fn wait(&self, text: &mut String, wait: &WaitGroup) {
         let nanos = i64::try_from(wait.nanos).unwrap_or(i64::MAX);
-        let (sum, waits) = (duration(nanos), counted(wait.count, "wait"));
+        let (sum, waits) = (duration(nanos), count_text(wait.count, "wait"));
         _ = writeln!(text, "  {} {}, in `{}`: {sum} in {waits}", percent(wait.share), wait.kind, wait.state);
         let cause = match wait.cause.as_str() {
             "" => ", which waits itself".to_owned(),
@@ -249,7 +249,7 @@ impl DiagnosisReport<'_> {
         let lost: u64 = groups.iter().map(|group| group.parts_without_operation).max().unwrap_or(0);
         if lost > 0 {
             let (noun, verb) = if lost == 1 { ("operation", "is") } else { ("operations", "are") };
-            _ = writeln!(text, "  Records are missing: the {noun} of {} {verb} unknown.", counted(lost, "part"));
+            _ = writeln!(text, "  Records are missing: the {noun} of {} {verb} unknown.", count_text(lost, "part"));
         }
         let guesses: BTreeSet<&str> =
             groups.iter().filter(|group| group.is_guess).map(|group| group.state.as_str()).collect();
@@ -312,14 +312,14 @@ fn line_text(line: &Option<String>) -> String {
 }
 
 /// A number with its noun.
-fn counted(count: u64, noun: &str) -> String {
+fn count_text(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{} {noun}s", group_digits(count)) }
 }
 
 /// The number of rows of a section that the text leaves out.
 fn rest_text(text: &mut String, rest: usize, noun: &str) {
     if rest > 0 {
-        _ = writeln!(text, "  and {} more: the table has all", counted(rest as u64, noun));
+        _ = writeln!(text, "  and {} more: the table has all", count_text(rest as u64, noun));
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn text(info: &RunInfo, max_rows: usize) -> String {
     append_events(&mut text, info);
     append_dropped(&mut text, info, max_rows);
     append_clocks(&mut text, info);
-    for line in info.reported.iter().chain(&info.diagnostics) {
+    for line in info.loss_lines.iter().chain(&info.diagnostics) {
         text.push_str(&format!("\n! {line}"));
     }
     if info.losses.is_empty() {

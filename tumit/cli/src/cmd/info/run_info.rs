@@ -31,7 +31,7 @@ pub(super) struct RunInfo {
     /// The losses for the terminal. Of losses that many processes share, only some are
     /// included.
     #[serde(skip)]
-    pub(super) reported: Vec<TraceDiagnostic>,
+    pub(super) loss_lines: Vec<TraceDiagnostic>,
     /// Other diagnostics.
     #[serde(serialize_with = "texts")]
     pub(super) diagnostics: Vec<TraceDiagnostic>,

@@ -29,7 +29,7 @@ pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
     }
     // If no clock deviates, the curves are flat. The scale is then still tens of nanoseconds.
     let (lowest, highest) = (lowest.min(-20.0) * 1.1, highest.max(20.0) * 1.1);
-    let across =
+    let time_axis =
         PlotAxis { from: start as f64 * 1e-9, to: end as f64 * 1e-9, position: LEFT, size: WIDTH - LEFT - RIGHT };
     let upward =
         PlotAxis { from: lowest * 1e-3, to: highest * 1e-3, position: HEIGHT - BOTTOM, size: -(HEIGHT - TOP - BOTTOM) };
@@ -42,14 +42,14 @@ pub(super) fn svg(clocks: &RunClocks, title: &str) -> String {
         "<text x=\"{LEFT}\" y=\"24\" font-size=\"15\">{}: deviation of each clock from a straight line</text>",
         escape_for_xml(title)
     );
-    axes(&mut out, &across, &upward);
+    axes(&mut out, &time_axis, &upward);
     for (number, domain) in curves.iter().enumerate().rev() {
         let color = COLORS.get(number).copied().unwrap_or(GREY);
         let points: Vec<String> = domain
             .deviations
             .iter()
             .map(|&ClockDeviation { timestamp, nanos }| {
-                format!("{:.1},{:.1}", across.place(timestamp as f64 * 1e-9), upward.place(nanos * 1e-3))
+                format!("{:.1},{:.1}", time_axis.place(timestamp as f64 * 1e-9), upward.place(nanos * 1e-3))
             })
             .collect();
         let _ = writeln!(
@@ -95,20 +95,20 @@ impl PlotAxis {
     }
 }
 
-fn axes(out: &mut String, across: &PlotAxis, upward: &PlotAxis) {
+fn axes(out: &mut String, time_axis: &PlotAxis, value_axis: &PlotAxis) {
     let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-    let AxisTicks { values, decimals } = across.ticks();
+    let AxisTicks { values, decimals } = time_axis.ticks();
     for value in values {
-        let x = across.place(value);
+        let x = time_axis.place(value);
         let _ = writeln!(
             out,
             "<path d=\"M{x:.1} {TOP}V{bottom}\" stroke=\"#eeeeee\"/><text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{value:.decimals$}</text>",
             bottom + 18.0
         );
     }
-    let AxisTicks { values, decimals } = upward.ticks();
+    let AxisTicks { values, decimals } = value_axis.ticks();
     for value in values {
-        let y = upward.place(value);
+        let y = value_axis.place(value);
         let _ = writeln!(
             out,
             "<path d=\"M{LEFT} {y:.1}H{right}\" stroke=\"#eeeeee\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{value:.decimals$}</text>",

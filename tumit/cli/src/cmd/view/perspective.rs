@@ -22,7 +22,7 @@ use tumit_viewer::text::time_display::timestamp;
 use super::chart_outputs::{self, ChartOutput, TableOutput};
 use super::image_outputs::{ImageFormatChoice, ImageOutput};
 use super::perspective_list;
-use crate::category_option::{CATEGORY_HELP, category};
+use crate::option_values::category_option::{CATEGORY_HELP, category};
 use crate::stored_categories::StoredCategories;
 use crate::term;
 
@@ -230,7 +230,7 @@ impl<'a> RequestedView<'a> {
     /// Adds the categories that were chosen on the page. `source` is the trace without filters.
     pub(super) fn add_stored_categories(&mut self, source: &dyn TimelineSource) {
         let categories = &mut self.options.execution.categories;
-        *categories = self.stored_categories.before(source, categories);
+        *categories = self.stored_categories.rules_before(source, categories);
     }
 
     /// Draws the view into all outputs.
@@ -291,14 +291,14 @@ impl<'a> RequestedView<'a> {
         let (range, place) =
             if (extent.from..=extent.to).contains(&time) { (request.range, "time range") } else { (extent, "trace") };
         if !(range.from..=range.to).contains(&time) {
-            let bound = if time < range.from { range.from } else { range.to };
+            let end = if time < range.from { range.from } else { range.to };
             let place = if time < range.from {
                 format!("before the {place}, which begins")
             } else {
                 format!("after the {place}, which ends")
             };
             let resolution = (range.to.0.saturating_sub(range.from.0) / 1000).max(1);
-            let (time, bound) = (timestamp(time, resolution), timestamp(bound, resolution));
+            let (time, bound) = (timestamp(time, resolution), timestamp(end, resolution));
             term::note(&format!("--at: {time} is {place} at {bound}"));
         }
     }

@@ -56,16 +56,16 @@ TUMIT1R_FN uint32_t tumit1r_crc(uint32_t crc, const unsigned char *p, size_t byt
 }
 
 /* Adds the further bytes of a length in an LZ4 sequence. */
-TUMIT1R_FN bool tumit1r_lz4_length(const unsigned char *from, size_t bytes, size_t *at,
+TUMIT1R_FN bool tumit1r_lz4_length(const unsigned char *from, size_t bytes, size_t *position,
                                    size_t *length) {
-    unsigned char more = 255;
-    while (more == 255) {
-        if (*at >= bytes) {
+    unsigned char byte = 255;
+    while (byte == 255) {
+        if (*position >= bytes) {
             return false;
         }
-        more = from[*at];
-        *at += 1;
-        *length += more;
+        byte = from[*position];
+        *position += 1;
+        *length += byte;
     }
     return true;
 }
@@ -74,37 +74,37 @@ TUMIT1R_FN bool tumit1r_lz4_length(const unsigned char *from, size_t bytes, size
  * invalid blocks. */
 TUMIT1R_FN bool tumit1r_lz4(const unsigned char *from, size_t bytes, unsigned char *to,
                             size_t size) {
-    size_t at = 0, filled = 0;
-    while (at < bytes) {
-        unsigned char token = from[at++];
+    size_t position = 0, place = 0;
+    while (position < bytes) {
+        unsigned char token = from[position++];
         size_t length = (size_t)(token >> 4), offset;
-        if (length == 15 && !tumit1r_lz4_length(from, bytes, &at, &length)) {
+        if (length == 15 && !tumit1r_lz4_length(from, bytes, &position, &length)) {
             return false;
         }
-        if (length > bytes - at || length > size - filled) {
+        if (length > bytes - position || length > size - place) {
             return false;
         }
-        memcpy(to + filled, from + at, length);
-        at += length;
-        filled += length;
-        if (at == bytes) {
-            return filled == size;
+        memcpy(to + place, from + position, length);
+        position += length;
+        place += length;
+        if (position == bytes) {
+            return place == size;
         }
-        if (bytes - at < 2) {
+        if (bytes - position < 2) {
             return false;
         }
-        offset = tumit1r_get_u16(from + at);
-        at += 2;
+        offset = tumit1r_get_u16(from + position);
+        position += 2;
         length = token & 15u;
-        if (length == 15 && !tumit1r_lz4_length(from, bytes, &at, &length)) {
+        if (length == 15 && !tumit1r_lz4_length(from, bytes, &position, &length)) {
             return false;
         }
         length += 4;
-        if (offset == 0 || offset > filled || length > size - filled) {
+        if (offset == 0 || offset > place || length > size - place) {
             return false;
         }
-        for (; length > 0; length--, filled++) { /* the source can overlap the bytes just written */
-            to[filled] = to[filled - offset];
+        for (; length > 0; length--, place++) { /* the source can overlap the bytes just written */
+            to[place] = to[place - offset];
         }
     }
     return false; /* a block ends with literals */

@@ -31,19 +31,19 @@ struct tumit1r_columns {
 };
 
 TUMIT1R_FN const unsigned char *tumit1r_col_take(struct tumit1r_col_input *in, size_t bytes) {
-    const unsigned char *taken = in->at;
+    const unsigned char *start = in->at;
     if (bytes > in->left) {
         in->bad = true;
         return NULL;
     }
     in->at += bytes;
     in->left -= bytes;
-    return taken;
+    return start;
 }
 
 TUMIT1R_FN uint32_t tumit1r_col_take_number(struct tumit1r_col_input *in, size_t bytes) {
-    const unsigned char *taken = tumit1r_col_take(in, bytes);
-    return taken == NULL ? 0 : (uint32_t)tumit1r_get(taken, bytes);
+    const unsigned char *p = tumit1r_col_take(in, bytes);
+    return p == NULL ? 0 : (uint32_t)tumit1r_get(p, bytes);
 }
 
 /* Reads a signed number, and returns it in two's complement. */
@@ -61,11 +61,12 @@ TUMIT1R_FN uint64_t tumit1r_col_take_zigzag(struct tumit1r_col_input *in) {
     return 0;
 }
 
-TUMIT1R_FN bool tumit1r_col_check_budget(struct tumit1r_columns *c, size_t count, size_t each) {
-    if (each != 0 && count > c->budget / each) {
+TUMIT1R_FN bool tumit1r_col_check_budget(struct tumit1r_columns *c, size_t count,
+                                         size_t item_bytes) {
+    if (item_bytes != 0 && count > c->budget / item_bytes) {
         return false;
     }
-    c->budget -= count * each;
+    c->budget -= count * item_bytes;
     return true;
 }
 
@@ -75,21 +76,21 @@ TUMIT1R_FN void tumit1r_col_take_group(struct tumit1r_col_input *in, uint64_t *n
     uint32_t head = tumit1r_col_take_number(in, 1), exceptions;
     size_t width = head & 127u, i;
     uint64_t base = tumit1r_col_take_zigzag(in);
-    const unsigned char *packed;
+    const unsigned char *bits;
     exceptions = tumit1r_col_take_number(in, 1);
     *differences = head >= 128;
-    packed = width > 64 ? NULL : tumit1r_col_take(in, (count * width + 7) / 8);
-    if (packed == NULL) {
+    bits = width > 64 ? NULL : tumit1r_col_take(in, (count * width + 7) / 8);
+    if (bits == NULL) {
         in->bad = true;
         return;
     }
     for (i = 0; i < count; i++) {
-        size_t bit = i * width, got = 0;
+        size_t bit = i * width, bit_count = 0;
         uint64_t number = 0;
-        while (got < width) {
-            size_t within = (bit + got) % 8;
-            number |= (uint64_t)(packed[(bit + got) / 8] >> within) << got;
-            got += 8 - within;
+        while (bit_count < width) {
+            size_t shift = (bit + bit_count) % 8;
+            number |= (uint64_t)(bits[(bit + bit_count) / 8] >> shift) << bit_count;
+            bit_count += 8 - shift;
         }
         if (width < 64) {
             number &= ((uint64_t)1 << width) - 1;
@@ -97,13 +98,13 @@ TUMIT1R_FN void tumit1r_col_take_group(struct tumit1r_col_input *in, uint64_t *n
         numbers[i] = base + number;
     }
     for (; exceptions > 0 && !in->bad; exceptions--) {
-        uint32_t at = tumit1r_col_take_number(in, 1);
+        uint32_t index = tumit1r_col_take_number(in, 1);
         uint64_t number = base + tumit1r_col_take_zigzag(in);
-        if (at >= count) {
+        if (index >= count) {
             in->bad = true;
             return;
         }
-        numbers[at] = number;
+        numbers[index] = number;
     }
 }
 
@@ -112,17 +113,17 @@ TUMIT1R_FN bool tumit1r_col_take_groups(struct tumit1r_col_input *in, size_t cou
     uint64_t numbers[128], before = 0;
     bool differences = false;
     while (count > 0) {
-        size_t some = count < 128 ? count : 128, i;
-        tumit1r_col_take_group(in, numbers, some, &differences);
-        if (in->bad || !tumit1r_room(&to->bytes, &to->room, to->filled + some * width, 1)) {
+        size_t group = count < 128 ? count : 128, i;
+        tumit1r_col_take_group(in, numbers, group, &differences);
+        if (in->bad || !tumit1r_room(&to->bytes, &to->room, to->filled + group * width, 1)) {
             return false;
         }
-        for (i = 0; i < some; i++) {
+        for (i = 0; i < group; i++) {
             before = differences ? before + numbers[i] : numbers[i];
             tumit1r_put(to->bytes + to->filled, before, width);
             to->filled += width;
         }
-        count -= some;
+        count -= group;
     }
     return true;
 }
@@ -165,11 +166,11 @@ TUMIT1R_FN bool tumit1r_col_take_numbers(struct tumit1r_columns *c, size_t count
         return false;
     }
     for (i = 0; i < count; i++) {
-        size_t at = tumit1r_get_u16(c->indices.bytes + 2 * i);
-        if (at >= entries) {
+        size_t entry = tumit1r_get_u16(c->indices.bytes + 2 * i);
+        if (entry >= entries) {
             return false;
         }
-        memcpy(to->bytes + i * width, c->entries.bytes + at * width, width);
+        memcpy(to->bytes + i * width, c->entries.bytes + entry * width, width);
     }
     to->filled = count * width;
     return true;
@@ -197,8 +198,8 @@ TUMIT1R_FN bool tumit1r_col_take_bytes(struct tumit1r_columns *c, size_t count,
 
 /* Reads the list of types: the layouts of their records. */
 TUMIT1R_FN bool tumit1r_col_take_kinds(struct tumit1r_columns *c) {
-    uint32_t left = tumit1r_col_take_number(&c->in, 2), parts;
-    for (; left > 0 && !c->in.bad; left--) {
+    uint32_t remaining = tumit1r_col_take_number(&c->in, 2), parts;
+    for (; remaining > 0 && !c->in.bad; remaining--) {
         struct tumit1r_col_kind *kind;
         if (!tumit1r_room(&c->kinds, &c->kinds_room, c->kinds_count + 1, sizeof *c->kinds)) {
             return false;
@@ -327,12 +328,12 @@ TUMIT1R_FN bool tumit1r_unpack_columns(const unsigned char *from, size_t bytes, 
                                        size_t size) {
     struct tumit1r_columns c;
     size_t i;
-    bool good;
+    bool is_valid;
     memset(&c, 0, sizeof c);
     c.in.at = from;
     c.in.left = bytes;
     c.budget = size;
-    good = tumit1r_col_take_all(&c) && tumit1r_col_put_records(&c, to);
+    is_valid = tumit1r_col_take_all(&c) && tumit1r_col_put_records(&c, to);
     for (i = 0; i < c.kinds_count; i++) {
         free(c.kinds[i].deltas.bytes);
     }
@@ -345,5 +346,5 @@ TUMIT1R_FN bool tumit1r_unpack_columns(const unsigned char *from, size_t bytes, 
     free(c.indices.bytes);
     free(c.kinds);
     free(c.parts);
-    return good;
+    return is_valid;
 }

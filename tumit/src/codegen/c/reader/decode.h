@@ -49,14 +49,15 @@ TUMIT1R_FN bool tumit1r_is_signed(uint8_t scalar) {
 
 /* Whether every value of one type is a value of the other. */
 TUMIT1R_FN bool tumit1r_is_subtype(uint8_t from, uint8_t to) {
-    size_t narrow = tumit1r_scalar_bytes(from, false), wide = tumit1r_scalar_bytes(to, false);
+    size_t from_bytes = tumit1r_scalar_bytes(from, false),
+           to_bytes = tumit1r_scalar_bytes(to, false);
     if (from == to || (tumit1r_is_text(from) && tumit1r_is_text(to))) {
         return true;
     }
     if (tumit1r_is_unsigned(from)) {
-        return (tumit1r_is_unsigned(to) || tumit1r_is_signed(to)) && narrow < wide;
+        return (tumit1r_is_unsigned(to) || tumit1r_is_signed(to)) && from_bytes < to_bytes;
     }
-    return (tumit1r_is_signed(from) && tumit1r_is_signed(to) && narrow < wide) ||
+    return (tumit1r_is_signed(from) && tumit1r_is_signed(to) && from_bytes < to_bytes) ||
            (from == TUMIT1R_F32 && to == TUMIT1R_F64);
 }
 
@@ -81,9 +82,9 @@ TUMIT1R_FN bool tumit1r_same_enum(const struct tumit1r_enum *a,
 }
 
 /* Finds the event of the spec for a record type of a file, and its fields. */
-TUMIT1R_FN void tumit1r_bind(const struct tumit1r_type *given, const struct tumit1r_spec *spec,
+TUMIT1R_FN void tumit1r_bind(const struct tumit1r_type *const_type, const struct tumit1r_spec *spec,
                              size_t guess) {
-    struct tumit1r_type *type = (struct tumit1r_type *)given;
+    struct tumit1r_type *type = (struct tumit1r_type *)const_type;
     const struct tumit1r_event_type *event = NULL;
     uint32_t i, k;
     type->bound_to = spec;
@@ -94,10 +95,10 @@ TUMIT1R_FN void tumit1r_bind(const struct tumit1r_type *given, const struct tumi
         return;
     }
     for (i = 0; i <= spec->count && event == NULL; i++) {
-        size_t at = i == 0 ? guess : i - 1;
-        if (at < spec->count && strcmp(spec->types[at].name, type->name) == 0) {
-            event = &spec->types[at];
-            type->kind = (uint32_t)at;
+        size_t index = i == 0 ? guess : i - 1;
+        if (index < spec->count && strcmp(spec->types[index].name, type->name) == 0) {
+            event = &spec->types[index];
+            type->kind = (uint32_t)index;
         }
     }
     if (event == NULL) {
@@ -157,8 +158,8 @@ TUMIT1R_FN struct tumit1r_value tumit1r_load_value(uint8_t scalar, bool wide,
     } else if (scalar == TUMIT1R_BOOL) {
         value.bits = value.bits != 0;
     } else if (scalar == TUMIT1R_F32) {
-        uint32_t half = (uint32_t)value.bits;
-        memcpy(&single, &half, sizeof single);
+        uint32_t word = (uint32_t)value.bits;
+        memcpy(&single, &word, sizeof single);
         value.real = (double)single;
     } else if (scalar == TUMIT1R_F64) {
         memcpy(&value.real, &value.bits, sizeof value.real);
@@ -171,19 +172,19 @@ TUMIT1R_FN struct tumit1r_value tumit1r_load_value(uint8_t scalar, bool wide,
 
 /* The text for the number of an interned string. `spare` has room for the text of a missing one. */
 TUMIT1R_FN void tumit1r_find_string(const struct tumit1r_process *p, struct tumit1r_value *value,
-                                    char spare[32]) {
+                                    char buffer[32]) {
     const struct tumit1r_name *name =
         value->bits < p->strings.count ? &p->strings.by_id[value->bits] : NULL;
     if (name != NULL && name->text != NULL) {
         value->text = name->text;
         value->bytes = name->bytes;
     } else {
-        spare[0] = '\0';
+        buffer[0] = '\0';
         if (value->bits != 0) {
-            (void)snprintf(spare, 32, "string %u (missing)", (unsigned)value->bits);
+            (void)snprintf(buffer, 32, "string %u (missing)", (unsigned)value->bits);
         }
-        value->text = spare;
-        value->bytes = strlen(spare);
+        value->text = buffer;
+        value->bytes = strlen(buffer);
     }
 }
 
@@ -217,7 +218,7 @@ TUMIT1R_FN void tumit1r_store_value(struct tumit1r_cursor *c, const struct tumit
                                     const struct tumit1r_event_field *to,
                                     struct tumit1r_value value, void *place) {
     const struct tumit1r_schema *schema = c->head.type->schema;
-    char spare[32], *kept;
+    char buffer[32], *text;
     uint32_t choice;
     float single = 0;
     bool flag;
@@ -227,8 +228,8 @@ TUMIT1R_FN void tumit1r_store_value(struct tumit1r_cursor *c, const struct tumit
             single = (float)value.real;
             memcpy(place, &single, sizeof single);
         } else {
-            uint32_t half = (uint32_t)value.bits; /* infinite or not a number: unchanged */
-            memcpy(place, &half, sizeof half);
+            uint32_t word = (uint32_t)value.bits; /* infinite or not a number: unchanged */
+            memcpy(place, &word, sizeof word);
         }
         break;
     case TUMIT1R_F64:
@@ -246,13 +247,13 @@ TUMIT1R_FN void tumit1r_store_value(struct tumit1r_cursor *c, const struct tumit
     case TUMIT1R_STRING:
     case TUMIT1R_BYTES:
         if (from->scalar == TUMIT1R_INTERNED) {
-            tumit1r_find_string(c->process, &value, spare);
+            tumit1r_find_string(c->process, &value, buffer);
         }
-        if (value.text == spare || from->scalar != TUMIT1R_INTERNED) {
-            kept = (char *)tumit1r_allocate(c, value.bytes + 1);
-            memcpy(kept, value.text, value.bytes);
-            kept[value.bytes] = '\0';
-            value.text = kept;
+        if (value.text == buffer || from->scalar != TUMIT1R_INTERNED) {
+            text = (char *)tumit1r_allocate(c, value.bytes + 1);
+            memcpy(text, value.text, value.bytes);
+            text[value.bytes] = '\0';
+            value.text = text;
         }
         memcpy(place, &value.text, sizeof value.text);
         if (to->form == TUMIT1R_ONE && to->scalar != TUMIT1R_INTERNED) {
@@ -262,18 +263,18 @@ TUMIT1R_FN void tumit1r_store_value(struct tumit1r_cursor *c, const struct tumit
     default:
         switch (tumit1r_member_bytes(to->scalar)) {
         case 1: {
-            uint8_t small = (uint8_t)value.bits;
-            memcpy(place, &small, sizeof small);
+            uint8_t byte = (uint8_t)value.bits;
+            memcpy(place, &byte, sizeof byte);
             break;
         }
         case 2: {
-            uint16_t small = (uint16_t)value.bits;
-            memcpy(place, &small, sizeof small);
+            uint16_t byte = (uint16_t)value.bits;
+            memcpy(place, &byte, sizeof byte);
             break;
         }
         case 4: {
-            uint32_t small = (uint32_t)value.bits;
-            memcpy(place, &small, sizeof small);
+            uint32_t byte = (uint32_t)value.bits;
+            memcpy(place, &byte, sizeof byte);
             break;
         }
         default:
@@ -293,7 +294,7 @@ TUMIT1R_FN size_t tumit1r_element_count(const struct tumit1r_field *field, const
 TUMIT1R_FN size_t tumit1r_member_memory(const struct tumit1r_field *from,
                                         const struct tumit1r_event_field *to,
                                         const unsigned char *p) {
-    size_t count, each = tumit1r_member_bytes(to->scalar);
+    size_t count, item_bytes = tumit1r_member_bytes(to->scalar);
     if (to->form == TUMIT1R_ONE) {
         if (from == NULL || (!tumit1r_is_text(to->scalar) && to->scalar != TUMIT1R_BYTES)) {
             return 0;
@@ -301,14 +302,14 @@ TUMIT1R_FN size_t tumit1r_member_memory(const struct tumit1r_field *from,
         return 48 + (from->scalar == TUMIT1R_INTERNED ? 0 : (size_t)tumit1r_get_u16(p));
     }
     count = from == NULL ? to->count : tumit1r_element_count(from, p);
-    return 32 + count * (each + (to->scalar == TUMIT1R_INTERNED ? 48 : 0));
+    return 32 + count * (item_bytes + (to->scalar == TUMIT1R_INTERNED ? 48 : 0));
 }
 
 /* Fills a field of the struct. */
 TUMIT1R_FN void tumit1r_fill_member(struct tumit1r_cursor *c, const struct tumit1r_field *from,
                                     const struct tumit1r_event_field *to, const unsigned char *p,
                                     char *record) {
-    size_t each = tumit1r_member_bytes(to->scalar), count, i, step;
+    size_t item_bytes = tumit1r_member_bytes(to->scalar), count, i, step;
     const char *empty = "";
     unsigned char *array;
     const void *kept;
@@ -322,10 +323,10 @@ TUMIT1R_FN void tumit1r_fill_member(struct tumit1r_cursor *c, const struct tumit
         return;
     }
     count = from == NULL ? to->count : tumit1r_element_count(from, p);
-    array = tumit1r_allocate(c, count * each);
-    memset(array, 0, count * each);
+    array = tumit1r_allocate(c, count * item_bytes);
+    memset(array, 0, count * item_bytes);
     for (i = 0; from == NULL && to->scalar == TUMIT1R_INTERNED && i < count; i++) {
-        memcpy(array + i * each, &empty, sizeof empty);
+        memcpy(array + i * item_bytes, &empty, sizeof empty);
     }
     if (from != NULL) {
         step = tumit1r_scalar_bytes(from->scalar, from->wide);
@@ -333,7 +334,7 @@ TUMIT1R_FN void tumit1r_fill_member(struct tumit1r_cursor *c, const struct tumit
         for (i = 0; i < count; i++) {
             tumit1r_store_value(c, from, to,
                                 tumit1r_load_value(from->scalar, from->wide, p + i * step),
-                                array + i * each);
+                                array + i * item_bytes);
         }
     }
     kept = array;

@@ -52,7 +52,7 @@ TUMIT1R_FN bool tumit1r_append_value(struct tumit1r_writer *w, const struct tumi
     size_t bytes = tumit1r_scalar_bytes(to->scalar, to->wide);
     uint64_t back;
     float single;
-    uint32_t half;
+    uint32_t word;
     switch (to->scalar) {
     case TUMIT1R_INTERNED:
         return tumit1r_append_number(w, tumit1r_intern(w, &w->strings, value.text, value.bytes, 0),
@@ -72,8 +72,8 @@ TUMIT1R_FN bool tumit1r_append_value(struct tumit1r_writer *w, const struct tumi
             if ((double)single != value.real && value.real == value.real) {
                 return false;
             }
-            memcpy(&half, &single, sizeof half);
-            value.bits = half;
+            memcpy(&word, &single, sizeof word);
+            value.bits = word;
         }
         return tumit1r_append_number(w, value.bits, 4);
     default:
@@ -134,11 +134,12 @@ TUMIT1R_FN bool tumit1r_encode_as_read(struct tumit1r_writer *w,
     for (k = 0; k < type->count; k++) {
         const struct tumit1r_field *field = &type->fields[k];
         struct tumit1r_target to;
-        bool good;
+        bool is_valid;
         for (i = 0; i < event->count && type->map[(i + k) % event->count] != k + 1; i++) {
         }
         if (i == event->count) {
-            good = tumit1r_append(w, head->body + w->offsets[k], w->offsets[k + 1] - w->offsets[k]);
+            is_valid =
+                tumit1r_append(w, head->body + w->offsets[k], w->offsets[k + 1] - w->offsets[k]);
         } else {
             to.form = field->form;
             to.scalar = field->scalar;
@@ -146,9 +147,9 @@ TUMIT1R_FN bool tumit1r_encode_as_read(struct tumit1r_writer *w,
             to.count = field->count;
             to.names = field->names;
             to.schema = type->schema;
-            good = tumit1r_append_field(w, &to, &event->fields[(i + k) % event->count], record);
+            is_valid = tumit1r_append_field(w, &to, &event->fields[(i + k) % event->count], record);
         }
-        if (!good) {
+        if (!is_valid) {
             return false;
         }
     }

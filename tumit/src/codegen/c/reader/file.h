@@ -23,45 +23,46 @@ TUMIT1R_FN size_t tumit1r_read_at(FILE *file, uint64_t offset, unsigned char *to
     return fread(to, 1, bytes, file);
 }
 
-/* Reads up to `bytes` bytes from `offset`. `*got` gets their number. */
+/* Reads up to `bytes` bytes from `offset`. `*size` gets their number. */
 TUMIT1R_FN const unsigned char *tumit1r_window_at(struct tumit1r_window *window, uint64_t offset,
-                                                  size_t bytes, size_t *got) {
-    uint64_t inside = offset - window->start,
-             left = offset < window->length ? window->length - offset : 0;
-    size_t wanted = bytes < TUMIT1R_CHUNK ? TUMIT1R_CHUNK : bytes;
-    if (offset >= window->start && inside <= window->filled && window->filled - inside >= bytes) {
-        *got = bytes;
-        return window->bytes + inside;
+                                                  size_t bytes, size_t *size) {
+    uint64_t position = offset - window->start,
+             available = offset < window->length ? window->length - offset : 0;
+    size_t count = bytes < TUMIT1R_CHUNK ? TUMIT1R_CHUNK : bytes;
+    if (offset >= window->start && position <= window->filled &&
+        window->filled - position >= bytes) {
+        *size = bytes;
+        return window->bytes + position;
     }
-    wanted = wanted > left ? (size_t)left : wanted;
-    if (!tumit1r_room(&window->bytes, &window->room, wanted + 1, 1)) {
+    count = count > available ? (size_t)available : count;
+    if (!tumit1r_room(&window->bytes, &window->room, count + 1, 1)) {
         window->failed = true;
-        *got = 0;
+        *size = 0;
         return (const unsigned char *)"";
     }
     window->start = offset;
-    window->filled = tumit1r_read_at(window->file, offset, window->bytes, wanted);
+    window->filled = tumit1r_read_at(window->file, offset, window->bytes, count);
     window->failed = window->failed || ferror(window->file) != 0;
-    *got = window->filled < bytes ? window->filled : bytes;
+    *size = window->filled < bytes ? window->filled : bytes;
     return window->bytes;
 }
 
 /* The payload of a block. A compressed payload is unpacked into `*buffer`, which the caller
  * frees. NULL when it cannot be unpacked. */
 TUMIT1R_FN const unsigned char *tumit1r_unpack(const struct tumit1r_block *block,
-                                               const unsigned char *stored, unsigned char **buffer,
+                                               const unsigned char *payload, unsigned char **buffer,
                                                size_t *room) {
     if (block->codec == TUMIT1R_CODEC_RAW) {
-        return block->raw == block->stored ? stored : NULL;
+        return block->raw == block->stored ? payload : NULL;
     }
     if (!tumit1r_room(buffer, room, (size_t)block->raw + 1, 1)) {
         return NULL;
     }
     switch (block->codec) {
     case TUMIT1R_CODEC_LZ4:
-        return tumit1r_lz4(stored, block->stored, *buffer, block->raw) ? *buffer : NULL;
+        return tumit1r_lz4(payload, block->stored, *buffer, block->raw) ? *buffer : NULL;
     case TUMIT1R_CODEC_COLUMNS:
-        return tumit1r_unpack_columns(stored, block->stored, *buffer, block->raw) ? *buffer : NULL;
+        return tumit1r_unpack_columns(payload, block->stored, *buffer, block->raw) ? *buffer : NULL;
     default:
         return NULL;
     }
@@ -69,14 +70,14 @@ TUMIT1R_FN const unsigned char *tumit1r_unpack(const struct tumit1r_block *block
 
 /* Reads the header of a block and checks its checksum. `*cost` gets the number of bytes read. */
 TUMIT1R_FN bool tumit1r_block_at(struct tumit1r_window *window, uint64_t offset,
-                                 struct tumit1r_block *block, const unsigned char **stored,
+                                 struct tumit1r_block *block, const unsigned char **payload,
                                  uint64_t *cost) {
     unsigned char head[TUMIT1R_HEADER_BYTES];
-    size_t got, whole;
-    const unsigned char *p = tumit1r_window_at(window, offset, sizeof head, &got);
+    size_t size, total;
+    const unsigned char *p = tumit1r_window_at(window, offset, sizeof head, &size);
     uint32_t crc;
     *cost = sizeof head;
-    if (got < sizeof head || memcmp(p, TUMIT1R_BLOCK_MAGIC, 8) != 0) {
+    if (size < sizeof head || memcmp(p, TUMIT1R_BLOCK_MAGIC, 8) != 0) {
         return false;
     }
     memcpy(head, p, sizeof head);
@@ -95,37 +96,38 @@ TUMIT1R_FN bool tumit1r_block_at(struct tumit1r_window *window, uint64_t offset,
     if (block->raw > TUMIT1R_MAX_PAYLOAD_BYTES || block->stored > TUMIT1R_MAX_PAYLOAD_BYTES) {
         return false;
     }
-    whole = sizeof head + block->stored;
-    p = tumit1r_window_at(window, offset, whole, &got);
-    *cost = whole;
-    if (got < whole) {
+    total = sizeof head + block->stored;
+    p = tumit1r_window_at(window, offset, total, &size);
+    *cost = total;
+    if (size < total) {
         return false;
     }
     crc = tumit1r_get_u32(head + 8);
     memset(head + 8, 0, 4);
-    *stored = p + sizeof head;
-    return crc == tumit1r_crc(tumit1r_crc(0, head, sizeof head), *stored, block->stored);
+    *payload = p + sizeof head;
+    return crc == tumit1r_crc(tumit1r_crc(0, head, sizeof head), *payload, block->stored);
 }
 
 /* The position of the next block magic, at or after `from`. The length of the file when there is
  * none. */
 TUMIT1R_FN uint64_t tumit1r_next_magic(struct tumit1r_window *window, uint64_t from) {
     while (from < window->length) {
-        size_t got, at = 0;
-        const unsigned char *p = tumit1r_window_at(window, from, TUMIT1R_CHUNK, &got);
-        while (got >= 8 && at <= got - 8) {
-            const void *first = memchr(p + at, (unsigned char)TUMIT1R_BLOCK_MAGIC[0], got - 7 - at);
+        size_t size, position = 0;
+        const unsigned char *p = tumit1r_window_at(window, from, TUMIT1R_CHUNK, &size);
+        while (size >= 8 && position <= size - 8) {
+            const void *first =
+                memchr(p + position, (unsigned char)TUMIT1R_BLOCK_MAGIC[0], size - 7 - position);
             if (first == NULL) {
                 break;
             }
-            at = (size_t)((const unsigned char *)first - p);
+            position = (size_t)((const unsigned char *)first - p);
             if (memcmp(first, TUMIT1R_BLOCK_MAGIC, 8) == 0) {
-                return from + at;
+                return from + position;
             }
-            at++;
+            position++;
         }
-        from += got > 8 ? got - 7 : 1;
-        if (got == 0) {
+        from += size > 8 ? size - 7 : 1;
+        if (size == 0) {
             break;
         }
     }
@@ -135,17 +137,17 @@ TUMIT1R_FN uint64_t tumit1r_next_magic(struct tumit1r_window *window, uint64_t f
 /* Zeros up to the end are reserved and unused space, not damage. */
 TUMIT1R_FN bool tumit1r_only_zeros(struct tumit1r_window *window, uint64_t from) {
     while (from < window->length) {
-        size_t got, i;
-        const unsigned char *p = tumit1r_window_at(window, from, TUMIT1R_CHUNK, &got);
-        for (i = 0; i < got; i++) {
+        size_t size, i;
+        const unsigned char *p = tumit1r_window_at(window, from, TUMIT1R_CHUNK, &size);
+        for (i = 0; i < size; i++) {
             if (p[i] != 0) {
                 return false;
             }
         }
-        if (got == 0) {
+        if (size == 0) {
             break;
         }
-        from += got;
+        from += size;
     }
     return true;
 }

@@ -29,24 +29,24 @@
 
 /* Makes room for `need` items of `each` bytes. The old items stay, also when there is not enough
  * memory. */
-TUMIT1R_FN bool tumit1r_room(void *items, size_t *room, size_t need, size_t each) {
-    void *old, *fresh;
-    size_t more = *room < 8 ? 8 : *room;
+TUMIT1R_FN bool tumit1r_room(void *items, size_t *room, size_t need, size_t item_bytes) {
+    void *old_items, *new_items;
+    size_t capacity = *room < 8 ? 8 : *room;
     if (need <= *room) {
         return true;
     }
-    while (more < need) {
-        if (more > (size_t)-1 / 4 / each) {
+    while (capacity < need) {
+        if (capacity > (size_t)-1 / 4 / item_bytes) {
             return false;
         }
-        more *= 2;
+        capacity *= 2;
     }
-    memcpy(&old, items, sizeof old);
-    fresh = realloc(old, more * each);
-    if (fresh == NULL) {
+    memcpy(&old_items, items, sizeof old_items);
+    new_items = realloc(old_items, capacity * item_bytes);
+    if (new_items == NULL) {
         return false;
     }
-    memcpy(items, &fresh, sizeof fresh);
-    *room = more;
+    memcpy(items, &new_items, sizeof new_items);
+    *room = capacity;
     return true;
 }

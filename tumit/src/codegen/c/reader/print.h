@@ -57,12 +57,12 @@ TUMIT1R_FN bool tumit1r_is_quoted(uint8_t scalar, const struct tumit1r_value *va
 
 TUMIT1R_FN void tumit1r_print_one(FILE *out, const struct tumit1r_process *p, uint8_t scalar,
                                  const struct tumit1r_value *value) {
-    bool quoted = tumit1r_is_quoted(scalar, value);
-    if (quoted) {
+    bool is_quoted = tumit1r_is_quoted(scalar, value);
+    if (is_quoted) {
         fputc('"', out);
     }
     tumit1r_print_value(out, p, scalar, value);
-    if (quoted) {
+    if (is_quoted) {
         fputc('"', out);
     }
 }
@@ -70,10 +70,10 @@ TUMIT1R_FN void tumit1r_print_one(FILE *out, const struct tumit1r_process *p, ui
 /* A value from a file, with names looked up. */
 TUMIT1R_FN struct tumit1r_value tumit1r_value_of_file(const struct tumit1r_head *head,
                                                       const struct tumit1r_field *field,
-                                                      const unsigned char *p, char spare[32]) {
+                                                      const unsigned char *p, char buffer[32]) {
     struct tumit1r_value value = tumit1r_load_value(field->scalar, field->wide, p);
     if (field->scalar == TUMIT1R_INTERNED) {
-        tumit1r_find_string(head->process, &value, spare);
+        tumit1r_find_string(head->process, &value, buffer);
     } else if (field->scalar == TUMIT1R_ENUM) {
         value.text = tumit1r_enum_name(head->type->schema, field->names, value.bits);
         value.bytes = value.text == NULL ? 0 : strlen(value.text);
@@ -85,11 +85,11 @@ TUMIT1R_FN void tumit1r_print_file_field(FILE *out, const struct tumit1r_head *h
                                          const struct tumit1r_field *field,
                                          const unsigned char *p) {
     struct tumit1r_value value;
-    char spare[32];
+    char buffer[32];
     size_t count, i, step = tumit1r_scalar_bytes(field->scalar, field->wide);
     fprintf(out, " %s=", field->name);
     if (field->form == TUMIT1R_ONE) {
-        value = tumit1r_value_of_file(head, field, p, spare);
+        value = tumit1r_value_of_file(head, field, p, buffer);
         tumit1r_print_one(out, head->process, field->scalar, &value);
         return;
     }
@@ -98,7 +98,7 @@ TUMIT1R_FN void tumit1r_print_file_field(FILE *out, const struct tumit1r_head *h
     fputs("[", out);
     for (i = 0; i < count; i++) {
         fputs(i > 0 ? ", " : "", out);
-        value = tumit1r_value_of_file(head, field, p + i * step, spare);
+        value = tumit1r_value_of_file(head, field, p + i * step, buffer);
         tumit1r_print_one(out, head->process, field->scalar, &value);
     }
     fputs("]", out);
@@ -257,11 +257,11 @@ TUMIT1R_FN void tumit1r_print_event(FILE *out, const struct tumit1r_event_type *
                                     const void *record, size_t width) {
     const struct tumit1r_head *head = (const struct tumit1r_head *)record;
     bool read = head->type != NULL && head->type->event == event;
-    uint32_t i, shown = 0;
+    uint32_t i, count = 0;
     for (i = 0; i < event->count; i++) {
-        shown += !read || head->type->map[i] != 0;
+        count += !read || head->type->map[i] != 0;
     }
-    tumit1r_print_name(out, head, event->name, shown > 0, width);
+    tumit1r_print_name(out, head, event->name, count > 0, width);
     for (i = 0; i < event->count; i++) {
         const struct tumit1r_field *origin = tumit1r_source_field(head, event, i);
         if (!read || origin != NULL) {

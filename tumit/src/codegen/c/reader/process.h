@@ -74,33 +74,34 @@ TUMIT1R_FN const char *tumit1r_open_file(struct tumit1r_process *p) {
 TUMIT1R_FN struct tumit1r_process *tumit1r_open_process(const char *path, FILE *errors) {
     struct tumit1r_process *p = tumit1r_new_process(path);
     struct tumit1r_window window;
-    const char *why = NULL;
+    const char *error = NULL;
     if (p == NULL) {
         return NULL;
     }
     tumit1r_crc_init();
     if (!p->failed) {
-        why = tumit1r_open_file(p);
+        error = tumit1r_open_file(p);
     }
-    if (why == NULL && !p->failed) {
+    if (error == NULL && !p->failed) {
         memset(&window, 0, sizeof window);
         window.file = p->file;
         window.length = p->bytes;
         tumit1r_scan(p, &window);
         free(window.bytes);
     }
-    if (why == NULL && !p->failed) {
+    if (error == NULL && !p->failed) {
         tumit1r_create_streams(p);
     }
-    if (why == NULL && !p->failed) {
+    if (error == NULL && !p->failed) {
         tumit1r_assign_blocks(p);
         tumit1r_assign_tags(p);
         tumit1r_assign_streams(p);
     }
-    if (why != NULL || p->failed) {
+    if (error != NULL || p->failed) {
         if (errors != NULL) {
             fprintf(errors, "%s: %s\n", path,
-                    why != NULL ? why : "it cannot be read, or there is no memory for its tables");
+                    error != NULL ? error
+                                  : "it cannot be read, or there is no memory for its tables");
         }
         tumit1r_free_process(p);
         return NULL;

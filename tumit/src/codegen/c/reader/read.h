@@ -49,29 +49,29 @@ struct tumit1r_reader {
 /* Computes the offsets of a record's fields: `offsets[k]` is the start of field k,
  * `offsets[count]` the end. Returns false when they exceed the body. */
 TUMIT1R_FN bool tumit1r_find_offsets(const struct tumit1r_type *type, const unsigned char *body,
-                                     size_t left, size_t *offsets) {
-    size_t at = 0;
+                                     size_t room, size_t *offsets) {
+    size_t offset = 0;
     uint32_t k;
     for (k = 0; k < type->count; k++) {
         const struct tumit1r_field *field = &type->fields[k];
-        size_t each = tumit1r_scalar_bytes(field->scalar, field->wide), bytes;
-        offsets[k] = at;
+        size_t item_bytes = tumit1r_scalar_bytes(field->scalar, field->wide), bytes;
+        offsets[k] = offset;
         if (field->form == TUMIT1R_FIXED) {
-            bytes = each * field->count;
-        } else if (field->form == TUMIT1R_ONE && each != 0) {
-            bytes = each;
+            bytes = item_bytes * field->count;
+        } else if (field->form == TUMIT1R_ONE && item_bytes != 0) {
+            bytes = item_bytes;
         } else {
-            if (left - at < 2) {
+            if (room - offset < 2) {
                 return false;
             }
-            bytes = 2 + (size_t)tumit1r_get_u16(body + at) * (each == 0 ? 1 : each);
+            bytes = 2 + (size_t)tumit1r_get_u16(body + offset) * (item_bytes == 0 ? 1 : item_bytes);
         }
-        if (bytes > left - at) {
+        if (bytes > room - offset) {
             return false;
         }
-        at += bytes;
+        offset += bytes;
     }
-    offsets[type->count] = at;
+    offsets[type->count] = offset;
     return true;
 }
 
@@ -124,7 +124,7 @@ enum tumit1r_found { TUMIT1R_FOUND_DAMAGE, TUMIT1R_FOUND_TIMESTAMP, TUMIT1R_FOUN
  * damaged. */
 TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
     const unsigned char *p = c->payload + c->at;
-    size_t left = c->bytes - c->at, skip = TUMIT1R_RECORD_HEAD_BYTES;
+    size_t remaining = c->bytes - c->at, skip = TUMIT1R_RECORD_HEAD_BYTES;
     struct tumit1r_head *head = &c->head;
     uint16_t id;
     uint64_t ticks;
@@ -132,13 +132,13 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
     head->type = NULL;
     head->file = NULL;
     head->missing = 0;
-    if (left < skip) {
+    if (remaining < skip) {
         return TUMIT1R_FOUND_DAMAGE;
     }
     id = tumit1r_get_u16(p);
     ticks = c->ticks + tumit1r_get_u32(p + 2);
     if (id == TUMIT1R_ID_WIDE_TIMESTAMP) {
-        if (left < skip + 8) {
+        if (remaining < skip + 8) {
             return TUMIT1R_FOUND_DAMAGE;
         }
         c->ticks = tumit1r_get_u64(p + skip);
@@ -146,7 +146,7 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
         return c->at < c->bytes ? TUMIT1R_FOUND_TIMESTAMP : TUMIT1R_FOUND_DAMAGE;
     }
     if (id == TUMIT1R_ID_DROPPED) {
-        if (left < skip + TUMIT1R_DROPPED_BODY_BYTES) {
+        if (remaining < skip + TUMIT1R_DROPPED_BODY_BYTES) {
             return TUMIT1R_FOUND_DAMAGE;
         }
         p += skip;
@@ -165,7 +165,7 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
             return TUMIT1R_FOUND_DAMAGE;
         }
         if (type->located) {
-            if (left < skip + 4) {
+            if (remaining < skip + 4) {
                 return TUMIT1R_FOUND_DAMAGE;
             }
             tumit1r_set_location(head, tumit1r_get_u32(p + skip));
@@ -173,7 +173,7 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
         }
         if (!tumit1r_room(&c->offsets, &c->offsets_room, (size_t)type->count + 1,
                           sizeof *c->offsets) ||
-            !tumit1r_find_offsets(type, p + skip, left - skip, c->offsets)) {
+            !tumit1r_find_offsets(type, p + skip, remaining - skip, c->offsets)) {
             return TUMIT1R_FOUND_DAMAGE;
         }
         head->type = type;
@@ -188,17 +188,17 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
 
 /* Moves to the next record of a stream. Returns false at its end. */
 TUMIT1R_FN bool tumit1r_advance(struct tumit1r_cursor *c) {
-    enum tumit1r_found found = TUMIT1R_FOUND_TIMESTAMP;
+    enum tumit1r_found item = TUMIT1R_FOUND_TIMESTAMP;
     int64_t nanos;
-    while (found != TUMIT1R_FOUND_RECORD) {
+    while (item != TUMIT1R_FOUND_RECORD) {
         if (c->at >= c->bytes) {
             if (!tumit1r_load(c)) {
                 return false;
             }
             continue;
         }
-        found = tumit1r_parse(c);
-        if (found == TUMIT1R_FOUND_DAMAGE) {
+        item = tumit1r_parse(c);
+        if (item == TUMIT1R_FOUND_DAMAGE) {
             tumit1r_skip_block(c);
         }
     }
@@ -274,16 +274,16 @@ TUMIT1R_FN struct tumit1r_reader *tumit1r_read_by_timestamp(struct tumit1r_run *
 /* The stream with the earliest record, or the first of several. Time is linear in the number of
  * streams. */
 TUMIT1R_FN struct tumit1r_cursor *tumit1r_earliest(struct tumit1r_reader *reader) {
-    struct tumit1r_cursor *best = NULL;
+    struct tumit1r_cursor *earliest = NULL;
     size_t i;
     for (i = 0; i < reader->count; i++) {
         struct tumit1r_cursor *c = &reader->cursors[i];
-        if (c->process != NULL && (best == NULL || c->head.nanos < best->head.nanos)) {
-            best = c;
+        if (c->process != NULL && (earliest == NULL || c->head.nanos < earliest->head.nanos)) {
+            earliest = c;
             reader->current = i;
         }
     }
-    return best;
+    return earliest;
 }
 
 TUMIT1R_FN struct tumit1r_cursor *tumit1r_next_cursor(struct tumit1r_reader *reader) {

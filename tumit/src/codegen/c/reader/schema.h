@@ -76,9 +76,9 @@ TUMIT1R_FN bool tumit1r_in_bool(struct tumit1r_input *in) {
 
 /* Reads a count of items of at least `each` bytes. A count that exceeds the input is an error,
  * so that no count causes an excessive allocation. */
-TUMIT1R_FN uint32_t tumit1r_in_count(struct tumit1r_input *in, size_t each) {
+TUMIT1R_FN uint32_t tumit1r_in_count(struct tumit1r_input *in, size_t item_bytes) {
     uint64_t count = tumit1r_in(in, 8);
-    if (in->bad || count > (uint64_t)(in->end - in->at) / each) {
+    if (in->bad || count > (uint64_t)(in->end - in->at) / item_bytes) {
         in->bad = true;
         return 0;
     }
@@ -98,8 +98,8 @@ TUMIT1R_FN const char *tumit1r_in_text(struct tumit1r_input *in) {
     return text;
 }
 
-TUMIT1R_FN void *tumit1r_in_array(struct tumit1r_input *in, uint32_t count, size_t each) {
-    void *items = calloc((size_t)count + 1, each);
+TUMIT1R_FN void *tumit1r_in_array(struct tumit1r_input *in, uint32_t count, size_t item_bytes) {
+    void *items = calloc((size_t)count + 1, item_bytes);
     in->bad = in->bad || items == NULL;
     return items;
 }
@@ -147,8 +147,9 @@ TUMIT1R_FN void tumit1r_in_field(struct tumit1r_input *in, struct tumit1r_field 
         field->count = (uint32_t)tumit1r_in(in, 4);
     }
     if (form != TUMIT1R_ONE) {
-        size_t each = tumit1r_scalar_bytes(field->scalar, field->wide);
-        in->bad = in->bad || each == 0 || field->count > TUMIT1R_MAX_PAYLOAD_BYTES / each;
+        size_t item_bytes = tumit1r_scalar_bytes(field->scalar, field->wide);
+        in->bad = in->bad || item_bytes == 0 ||
+                  field->count > TUMIT1R_MAX_PAYLOAD_BYTES / item_bytes;
     }
 }
 

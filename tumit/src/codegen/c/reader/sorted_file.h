@@ -32,10 +32,10 @@ TUMIT1R_FN void tumit1r_move_stream(struct tumit1r_process *part, struct tumit1r
 
 /* Sets the pointers from streams to their blocks. */
 TUMIT1R_FN void tumit1r_set_block_pointers(struct tumit1r_process *p) {
-    size_t i, at = 0;
+    size_t i, position = 0;
     for (i = 0; i < p->streams_count; i++) {
-        p->streams[i].blocks = p->streams[i].blocks_count == 0 ? NULL : p->blocks + at;
-        at += p->streams[i].blocks_count;
+        p->streams[i].blocks = p->streams[i].blocks_count == 0 ? NULL : p->blocks + position;
+        position += p->streams[i].blocks_count;
     }
 }
 

@@ -58,20 +58,20 @@ TUMIT1R_FN struct tumit1r_stream *tumit1r_stream_of(const struct tumit1r_process
 
 /* Assigns the blocks to the streams without duplicates, and counts missing blocks. */
 TUMIT1R_FN void tumit1r_assign_blocks(struct tumit1r_process *p) {
-    size_t i, kept = 0, first = 0;
+    size_t i, count = 0, first = 0;
     if (p->blocks_count == 0) {
         return;
     }
     qsort(p->blocks, p->blocks_count, sizeof *p->blocks, tumit1r_by_sequence);
     for (i = 0; i < p->blocks_count; i++) {
-        const struct tumit1r_block *last = kept > 0 ? &p->blocks[kept - 1] : NULL;
+        const struct tumit1r_block *last = count > 0 ? &p->blocks[count - 1] : NULL;
         if (last == NULL || last->stream != p->blocks[i].stream ||
             last->sequence != p->blocks[i].sequence) {
-            p->blocks[kept++] = p->blocks[i];
+            p->blocks[count++] = p->blocks[i];
         }
     }
-    p->blocks_count = kept;
-    for (i = 0; i < kept; i++) {
+    p->blocks_count = count;
+    for (i = 0; i < count; i++) {
         struct tumit1r_stream *stream = tumit1r_stream_of(p, p->blocks[i].stream);
         uint64_t expected;
         if (stream == NULL) {
@@ -93,17 +93,17 @@ TUMIT1R_FN void tumit1r_assign_blocks(struct tumit1r_process *p) {
 }
 
 /* Reads the tags of a stream. A later block of tags adds to the earlier ones, or replaces them. */
-TUMIT1R_FN void tumit1r_parse_stream_tags(struct tumit1r_stream *stream, const unsigned char *at,
+TUMIT1R_FN void tumit1r_parse_stream_tags(struct tumit1r_stream *stream, const unsigned char *p,
                                           size_t count) {
-    const unsigned char *end = at + count, *value;
+    const unsigned char *end = p + count, *value;
     uint16_t tag;
     size_t bytes;
     if (!tumit1r_room(&stream->tags, &stream->tags_room, stream->tags_bytes + count + 1, 1)) {
         return;
     }
-    memcpy(stream->tags + stream->tags_bytes, at, count);
+    memcpy(stream->tags + stream->tags_bytes, p, count);
     stream->tags_bytes += count;
-    while (tumit1r_next_tag(&at, end, &tag, &value, &bytes)) {
+    while (tumit1r_next_tag(&p, end, &tag, &value, &bytes)) {
         if (tag == TUMIT1R_TAG_STREAM_PROCESS) {
             stream->has_owner = bytes == 8;
             stream->owner = tumit1r_tag_number(value, bytes);

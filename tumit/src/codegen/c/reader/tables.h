@@ -129,36 +129,36 @@ TUMIT1R_FN struct tumit1r_process *tumit1r_process_part(struct tumit1r_process *
 }
 
 /* Moves to the next tagged field of a payload. */
-TUMIT1R_FN bool tumit1r_next_tag(const unsigned char **at, const unsigned char *end, uint16_t *tag,
+TUMIT1R_FN bool tumit1r_next_tag(const unsigned char **p, const unsigned char *end, uint16_t *tag,
                                 const unsigned char **value, size_t *bytes) {
-    size_t left = (size_t)(end - *at), length;
-    if (left < 6) {
+    size_t room = (size_t)(end - *p), length;
+    if (room < 6) {
         return false;
     }
-    length = tumit1r_get_u32(*at + 2);
-    if (length > left - 6) {
+    length = tumit1r_get_u32(*p + 2);
+    if (length > room - 6) {
         return false;
     }
-    *tag = tumit1r_get_u16(*at);
-    *value = *at + 6;
+    *tag = tumit1r_get_u16(*p);
+    *value = *p + 6;
     *bytes = length;
-    *at += 6 + length;
+    *p += 6 + length;
     return true;
 }
 
 /* Removes the fields with this tag from a payload. Returns the remaining size. */
 TUMIT1R_FN size_t tumit1r_remove_tag(unsigned char *tags, size_t count, uint16_t tag) {
-    const unsigned char *at = tags, *start = tags, *end = tags + count, *value;
-    size_t bytes, kept = 0;
-    uint16_t found;
-    while (tumit1r_next_tag(&at, end, &found, &value, &bytes)) {
-        if (found != tag) {
-            memmove(tags + kept, start, (size_t)(at - start));
-            kept += (size_t)(at - start);
+    const unsigned char *p = tags, *start = tags, *end = tags + count, *value;
+    size_t bytes, size = 0;
+    uint16_t next_tag;
+    while (tumit1r_next_tag(&p, end, &next_tag, &value, &bytes)) {
+        if (next_tag != tag) {
+            memmove(tags + size, start, (size_t)(p - start));
+            size += (size_t)(p - start);
         }
-        start = at;
+        start = p;
     }
-    return kept;
+    return size;
 }
 
 TUMIT1R_FN uint64_t tumit1r_tag_number(const unsigned char *value, size_t bytes) {
@@ -167,21 +167,21 @@ TUMIT1R_FN uint64_t tumit1r_tag_number(const unsigned char *value, size_t bytes)
 
 TUMIT1R_FN void tumit1r_tag_text(struct tumit1r_process *p, char **text, const unsigned char *value,
                                  size_t bytes) {
-    char *fresh = tumit1r_copy_text(value, bytes);
-    p->failed = p->failed || fresh == NULL;
+    char *copy = tumit1r_copy_text(value, bytes);
+    p->failed = p->failed || copy == NULL;
     free(*text);
-    *text = fresh;
+    *text = copy;
 }
 
-TUMIT1R_FN void tumit1r_parse_process(struct tumit1r_process *p, const unsigned char *at,
+TUMIT1R_FN void tumit1r_parse_process(struct tumit1r_process *p, const unsigned char *p_tags,
                                       size_t count) {
-    const unsigned char *end = at + count, *value;
+    const unsigned char *end = p_tags + count, *value;
     uint16_t tag;
     size_t bytes;
     free(p->tags);
-    p->tags = (unsigned char *)tumit1r_copy_text(at, count);
+    p->tags = (unsigned char *)tumit1r_copy_text(p_tags, count);
     p->tags_bytes = p->tags == NULL ? 0 : count;
-    while (tumit1r_next_tag(&at, end, &tag, &value, &bytes)) {
+    while (tumit1r_next_tag(&p_tags, end, &tag, &value, &bytes)) {
         uint64_t number = tumit1r_tag_number(value, bytes);
         switch (tag) {
         case TUMIT1R_TAG_PROCESS_ID:
@@ -256,13 +256,13 @@ TUMIT1R_FN void tumit1r_parse_end(struct tumit1r_process *p, const unsigned char
 /* Reads the entries of a block of strings (`line` is false) or source positions. Ids are
  * assigned without large gaps, so an id far above the size of the file is invalid. */
 TUMIT1R_FN void tumit1r_parse_names(struct tumit1r_process *p, struct tumit1r_names *names,
-                                    const unsigned char *at, size_t left, bool line) {
+                                    const unsigned char *entry, size_t remaining, bool line) {
     const size_t head = line ? 12 : 8;
-    while (left >= head) {
-        uint32_t id = tumit1r_get_u32(at);
-        size_t bytes = tumit1r_get_u32(at + head - 4), i;
+    while (remaining >= head) {
+        uint32_t id = tumit1r_get_u32(entry);
+        size_t bytes = tumit1r_get_u32(entry + head - 4), i;
         struct tumit1r_name *name;
-        if (bytes > left - head) {
+        if (bytes > remaining - head) {
             return;
         }
         if (id <= p->bytes / 2 + 1024) {
@@ -279,13 +279,13 @@ TUMIT1R_FN void tumit1r_parse_names(struct tumit1r_process *p, struct tumit1r_na
             }
             name = &names->by_id[id];
             free(name->text);
-            name->text = tumit1r_copy_text(at + head, bytes);
+            name->text = tumit1r_copy_text(entry + head, bytes);
             name->bytes = (uint32_t)bytes;
-            name->line = line ? tumit1r_get_u32(at + 4) : 0;
+            name->line = line ? tumit1r_get_u32(entry + 4) : 0;
             p->failed = p->failed || name->text == NULL;
         }
-        at += head + bytes;
-        left -= head + bytes;
+        entry += head + bytes;
+        remaining -= head + bytes;
     }
 }
 
@@ -333,7 +333,7 @@ TUMIT1R_FN bool tumit1r_add_block(struct tumit1r_process *p, const struct tumit1
     unsigned char *buffer = NULL;
     size_t room = 0;
     const unsigned char *payload;
-    bool good = true;
+    bool is_valid = true;
     const uint32_t number = TUMIT1R_PROCESS_STREAM - block->stream;
     if (block->kind == TUMIT1R_KIND_RECORDS) {
         tumit1r_store_block(p, &p->blocks, &p->blocks_count, &p->blocks_room, block);
@@ -357,7 +357,7 @@ TUMIT1R_FN bool tumit1r_add_block(struct tumit1r_process *p, const struct tumit1
         tumit1r_parse_process(p, payload, block->raw);
         break;
     case TUMIT1R_KIND_SCHEMA:
-        good = tumit1r_add_schema(p, payload, block->raw);
+        is_valid = tumit1r_add_schema(p, payload, block->raw);
         break;
     case TUMIT1R_KIND_STRINGS:
         tumit1r_parse_names(p, &p->strings, payload, block->raw, false);
@@ -373,7 +373,7 @@ TUMIT1R_FN bool tumit1r_add_block(struct tumit1r_process *p, const struct tumit1
         break;
     }
     free(buffer);
-    return good;
+    return is_valid;
 }
 
 TUMIT1R_FN void tumit1r_scan(struct tumit1r_process *p, struct tumit1r_window *window) {
@@ -381,35 +381,35 @@ TUMIT1R_FN void tumit1r_scan(struct tumit1r_process *p, struct tumit1r_window *w
     /* Limits the work that magics without blocks can cause. The rest of the file then counts as
      * damage. */
     uint64_t budget = window->length * 16 + (1u << 26);
-    bool damaged = false;
+    bool is_damaged = false;
     while (offset < window->length && !window->failed) {
         struct tumit1r_block block;
-        const unsigned char *stored;
+        const unsigned char *payload;
         uint64_t cost;
-        if (tumit1r_block_at(window, offset, &block, &stored, &cost)) {
+        if (tumit1r_block_at(window, offset, &block, &payload, &cost)) {
             uint64_t size = (TUMIT1R_HEADER_BYTES + (uint64_t)block.stored + 7) / 8 * 8;
-            if (damaged) {
+            if (is_damaged) {
                 p->damaged_bytes += offset - damage;
-                damaged = false;
+                is_damaged = false;
             }
-            if (!tumit1r_add_block(p, &block, stored)) {
+            if (!tumit1r_add_block(p, &block, payload)) {
                 p->damaged_bytes += size;
                 p->damaged_pieces++;
             }
             offset += size;
             continue;
         }
-        if (!damaged) {
-            damaged = true;
+        if (!is_damaged) {
+            is_damaged = true;
             damage = offset;
             p->damaged_pieces++;
         }
         budget = budget > cost ? budget - cost : 0;
         offset = budget == 0 ? window->length : tumit1r_next_magic(window, offset + 1);
     }
-    if (damaged && tumit1r_only_zeros(window, damage)) {
+    if (is_damaged && tumit1r_only_zeros(window, damage)) {
         p->damaged_pieces--;
-    } else if (damaged) {
+    } else if (is_damaged) {
         p->damaged_bytes += window->length - damage;
     }
     p->failed = p->failed || window->failed;

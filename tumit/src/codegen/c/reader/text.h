@@ -2,18 +2,18 @@
 
 /* The character at `p`. `*used` gets its number of bytes. Invalid UTF-8 yields U+FFFD, once for
  * each longest sequence that could begin a character. */
-TUMIT1R_FN uint32_t tumit1r_character(const unsigned char *p, size_t bytes, size_t *used) {
+TUMIT1R_FN uint32_t tumit1r_character(const unsigned char *p, size_t bytes, size_t *size) {
     unsigned char low = 0x80, high = 0xBF;
     uint32_t character = p[0];
-    size_t more, i;
-    *used = 1;
+    size_t length, i;
+    *size = 1;
     if (character < 0x80) {
         return character;
     }
     if (character < 0xC2 || character > 0xF4) {
         return 0xFFFD;
     }
-    more = character < 0xE0 ? 1 : character < 0xF0 ? 2 : 3;
+    length = character < 0xE0 ? 1 : character < 0xF0 ? 2 : 3;
     if (character == 0xE0) {
         low = 0xA0;
     } else if (character == 0xED) {
@@ -23,27 +23,27 @@ TUMIT1R_FN uint32_t tumit1r_character(const unsigned char *p, size_t bytes, size
     } else if (character == 0xF4) {
         high = 0x8F;
     }
-    character &= more == 1 ? 0x1Fu : more == 2 ? 0x0Fu : 0x07u;
-    for (i = 1; i <= more; i++) {
+    character &= length == 1 ? 0x1Fu : length == 2 ? 0x0Fu : 0x07u;
+    for (i = 1; i <= length; i++) {
         if (i >= bytes || p[i] < low || p[i] > high) {
-            *used = i;
+            *size = i;
             return 0xFFFD;
         }
         character = character << 6 | (p[i] & 0x3Fu);
         low = 0x80;
         high = 0xBF;
     }
-    *used = more + 1;
+    *size = length + 1;
     return character;
 }
 
 TUMIT1R_FN size_t tumit1r_characters(const char *text) {
     const unsigned char *p = (const unsigned char *)text;
-    size_t count = 0, left = strlen(text), used;
-    while (left > 0) {
-        (void)tumit1r_character(p, left, &used);
-        p += used;
-        left -= used;
+    size_t count = 0, remaining = strlen(text), size;
+    while (remaining > 0) {
+        (void)tumit1r_character(p, remaining, &size);
+        p += size;
+        remaining -= size;
         count++;
     }
     return count;
@@ -51,23 +51,23 @@ TUMIT1R_FN size_t tumit1r_characters(const char *text) {
 
 TUMIT1R_FN bool tumit1r_is_printable(uint32_t character) {
     size_t i;
-    uint32_t at = 0;
+    uint32_t end = 0;
     if (character < 0x7F) {
         return character >= 0x20;
     }
     for (i = 0; i < sizeof tumit1r_printable_runs / sizeof tumit1r_printable_runs[0]; i++) {
-        at += tumit1r_printable_runs[i];
-        if (character < at) {
+        end += tumit1r_printable_runs[i];
+        if (character < end) {
             return (i & 1u) == 0;
         }
     }
     return false;
 }
 
-TUMIT1R_FN void tumit1r_print_character(FILE *out, uint32_t character, bool quoted) {
+TUMIT1R_FN void tumit1r_print_character(FILE *out, uint32_t character, bool is_quoted) {
     unsigned char bytes[4];
     size_t count = 1, i;
-    if (quoted) {
+    if (is_quoted) {
         switch (character) {
         case 0:
             fputs("\\0", out);
@@ -108,13 +108,13 @@ TUMIT1R_FN void tumit1r_print_character(FILE *out, uint32_t character, bool quot
     (void)fwrite(bytes, 1, count, out);
 }
 
-TUMIT1R_FN void tumit1r_print_text(FILE *out, const void *text, size_t bytes, bool quoted) {
+TUMIT1R_FN void tumit1r_print_text(FILE *out, const void *text, size_t bytes, bool is_quoted) {
     const unsigned char *p = (const unsigned char *)text;
-    size_t used;
+    size_t size;
     while (bytes > 0) {
-        tumit1r_print_character(out, tumit1r_character(p, bytes, &used), quoted);
-        p += used;
-        bytes -= used;
+        tumit1r_print_character(out, tumit1r_character(p, bytes, &size), is_quoted);
+        p += size;
+        bytes -= size;
     }
 }
 

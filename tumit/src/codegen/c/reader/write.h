@@ -94,24 +94,24 @@ TUMIT1R_FN uint32_t tumit1r_hash(const char *text, size_t bytes, uint32_t line) 
 }
 
 TUMIT1R_FN bool tumit1r_grow_name_table(struct tumit1r_out_names *names) {
-    size_t slots = names->slots_count == 0 ? 256 : names->slots_count * 2, i, at;
-    uint32_t *fresh;
+    size_t slots = names->slots_count == 0 ? 256 : names->slots_count * 2, i, slot;
+    uint32_t *new_slots;
     if (names->count * 2 < names->slots_count) {
         return true;
     }
-    fresh = (uint32_t *)calloc(slots, sizeof *fresh);
-    if (fresh == NULL) {
+    new_slots = (uint32_t *)calloc(slots, sizeof *new_slots);
+    if (new_slots == NULL) {
         return false;
     }
     for (i = 1; i < names->count; i++) {
         if (names->by_id[i].text != NULL) {
-            for (at = names->by_id[i].hash & (slots - 1); fresh[at] != 0;
-                 at = (at + 1) & (slots - 1)) {}
-            fresh[at] = (uint32_t)i;
+            for (slot = names->by_id[i].hash & (slots - 1); new_slots[slot] != 0;
+                 slot = (slot + 1) & (slots - 1)) {}
+            new_slots[slot] = (uint32_t)i;
         }
     }
     free(names->slots);
-    names->slots = fresh;
+    names->slots = new_slots;
     names->slots_count = slots;
     return true;
 }
@@ -119,7 +119,7 @@ TUMIT1R_FN bool tumit1r_grow_name_table(struct tumit1r_out_names *names) {
 /* Assigns this number to a name. Number 0 is reserved for the empty text. */
 TUMIT1R_FN bool tumit1r_add_name(struct tumit1r_out_names *names, size_t id, const char *text,
                                  size_t bytes, uint32_t line) {
-    size_t at;
+    size_t slot;
     if (!tumit1r_room(&names->by_id, &names->room, id + 1, sizeof *names->by_id)) {
         return false;
     }
@@ -136,11 +136,11 @@ TUMIT1R_FN bool tumit1r_add_name(struct tumit1r_out_names *names, size_t id, con
     if (names->by_id[id].text == NULL || !tumit1r_grow_name_table(names)) {
         return false;
     }
-    at = names->by_id[id].hash & (names->slots_count - 1);
-    while (names->slots[at] != 0 && names->slots[at] != id) {
-        at = (at + 1) & (names->slots_count - 1);
+    slot = names->by_id[id].hash & (names->slots_count - 1);
+    while (names->slots[slot] != 0 && names->slots[slot] != id) {
+        slot = (slot + 1) & (names->slots_count - 1);
     }
-    names->slots[at] = (uint32_t)id;
+    names->slots[slot] = (uint32_t)id;
     return true;
 }
 
@@ -148,17 +148,17 @@ TUMIT1R_FN bool tumit1r_add_name(struct tumit1r_out_names *names, size_t id, con
 TUMIT1R_FN uint32_t tumit1r_intern(struct tumit1r_writer *w, struct tumit1r_out_names *names,
                                    const char *text, size_t bytes, uint32_t line) {
     uint32_t hash = tumit1r_hash(text, bytes, line);
-    size_t at, id;
+    size_t slot, id;
     if (bytes == 0 && line == 0) {
         return 0;
     }
     if (names->slots_count > 0) {
-        for (at = hash & (names->slots_count - 1); names->slots[at] != 0;
-             at = (at + 1) & (names->slots_count - 1)) {
-            const struct tumit1r_out_name *name = &names->by_id[names->slots[at]];
+        for (slot = hash & (names->slots_count - 1); names->slots[slot] != 0;
+             slot = (slot + 1) & (names->slots_count - 1)) {
+            const struct tumit1r_out_name *name = &names->by_id[names->slots[slot]];
             if (name->hash == hash && name->line == line && name->bytes == bytes &&
                 memcmp(name->text, text, bytes) == 0) {
-                return names->slots[at];
+                return names->slots[slot];
             }
         }
     }
@@ -290,19 +290,20 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_begin_file(const char *path, FILE *err
     return w;
 }
 
-TUMIT1R_FN void tumit1r_out_tag(unsigned char *tags, size_t *at, uint16_t tag, const void *bytes,
+TUMIT1R_FN void tumit1r_out_tag(unsigned char *tags, size_t *size, uint16_t tag, const void *bytes,
                                 size_t count) {
-    if (*at + 6 + count <= 4096) {
-        tumit1r_put(tags + *at, tag, 2);
-        tumit1r_put(tags + *at + 2, count, 4);
-        memcpy(tags + *at + 6, bytes, count);
-        *at += 6 + count;
+    if (*size + 6 + count <= 4096) {
+        tumit1r_put(tags + *size, tag, 2);
+        tumit1r_put(tags + *size + 2, count, 4);
+        memcpy(tags + *size + 6, bytes, count);
+        *size += 6 + count;
     }
 }
-TUMIT1R_FN void tumit1r_out_number(unsigned char *tags, size_t *at, uint16_t tag, uint64_t number) {
+TUMIT1R_FN void tumit1r_out_number(unsigned char *tags, size_t *size, uint16_t tag,
+                                   uint64_t number) {
     unsigned char bytes[8];
     tumit1r_put(bytes, number, 8);
-    tumit1r_out_tag(tags, at, tag, bytes, sizeof bytes);
+    tumit1r_out_tag(tags, size, tag, bytes, sizeof bytes);
 }
 
 /* Begins a process file. Its name must end in `.tmt`, and its folder should be `NAME.tmt`. NULL
@@ -312,30 +313,30 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_create(const char *path,
     static const char writer[] = "c " TUMIT1R_WRITER_VERSION;
     struct tumit1r_writer *w = tumit1r_begin_file(path, errors);
     unsigned char tags[4096];
-    size_t at = 0;
+    size_t size = 0;
     if (w == NULL) {
         return NULL;
     }
-    tumit1r_out_tag(tags, &at, TUMIT1R_TAG_PROCESS_ID, about->id, sizeof about->id);
-    tumit1r_out_tag(tags, &at, TUMIT1R_TAG_WRITER, writer, sizeof writer - 1);
-    tumit1r_out_number(tags, &at, TUMIT1R_TAG_PID, about->pid);
-    tumit1r_out_number(tags, &at, TUMIT1R_TAG_CLOCK_KIND, about->clock_kind);
-    tumit1r_out_number(tags, &at, TUMIT1R_TAG_CLOCK_HZ, about->clock_hz);
+    tumit1r_out_tag(tags, &size, TUMIT1R_TAG_PROCESS_ID, about->id, sizeof about->id);
+    tumit1r_out_tag(tags, &size, TUMIT1R_TAG_WRITER, writer, sizeof writer - 1);
+    tumit1r_out_number(tags, &size, TUMIT1R_TAG_PID, about->pid);
+    tumit1r_out_number(tags, &size, TUMIT1R_TAG_CLOCK_KIND, about->clock_kind);
+    tumit1r_out_number(tags, &size, TUMIT1R_TAG_CLOCK_HZ, about->clock_hz);
     if (about->has_rank) {
-        tumit1r_out_number(tags, &at, TUMIT1R_TAG_RANK, about->rank);
-        tumit1r_out_number(tags, &at, TUMIT1R_TAG_RANKS, about->ranks);
+        tumit1r_out_number(tags, &size, TUMIT1R_TAG_RANK, about->rank);
+        tumit1r_out_number(tags, &size, TUMIT1R_TAG_RANKS, about->ranks);
     }
     if (about->host != NULL) {
-        tumit1r_out_tag(tags, &at, TUMIT1R_TAG_HOST, about->host, strlen(about->host));
+        tumit1r_out_tag(tags, &size, TUMIT1R_TAG_HOST, about->host, strlen(about->host));
     }
     if (about->clock_domain != NULL) {
-        tumit1r_out_tag(tags, &at, TUMIT1R_TAG_CLOCK_DOMAIN, about->clock_domain,
+        tumit1r_out_tag(tags, &size, TUMIT1R_TAG_CLOCK_DOMAIN, about->clock_domain,
                         strlen(about->clock_domain));
     }
     if (about->command != NULL) {
-        tumit1r_out_tag(tags, &at, TUMIT1R_TAG_COMMAND, about->command, strlen(about->command));
+        tumit1r_out_tag(tags, &size, TUMIT1R_TAG_COMMAND, about->command, strlen(about->command));
     }
-    tumit1r_out_plain(w, TUMIT1R_KIND_PROCESS, 1, tags, at);
+    tumit1r_out_plain(w, TUMIT1R_KIND_PROCESS, 1, tags, size);
     return w;
 }
 
@@ -396,11 +397,11 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_copy(const struct tumit1r_process *p, 
                                                FILE *errors) {
     char *path = tumit1r_copy_path(p, folder);
     struct tumit1r_writer *w = NULL;
-    struct stat made, read;
+    struct stat target, source;
     size_t i;
     (void)mkdir(folder, 0777);
-    if (path != NULL && stat(path, &made) == 0 && stat(p->path, &read) == 0 &&
-        made.st_dev == read.st_dev && made.st_ino == read.st_ino) {
+    if (path != NULL && stat(path, &target) == 0 && stat(p->path, &source) == 0 &&
+        target.st_dev == source.st_dev && target.st_ino == source.st_ino) {
         if (errors != NULL) {
             fprintf(errors, "%s: it is being read; write to another folder\n", path);
         }
@@ -444,16 +445,16 @@ TUMIT1R_FN struct tumit1r_writer *tumit1r_copy(const struct tumit1r_process *p, 
 TUMIT1R_FN bool tumit1r_finish(struct tumit1r_writer *w) {
     unsigned char tags[64];
     uint64_t dropped = 0;
-    size_t i, at = 0;
-    bool good;
+    size_t i, size = 0;
+    bool is_complete;
     for (i = 0; i < w->streams_count; i++) {
         struct tumit1r_out_stream *stream = &w->streams[i];
-        struct tumit1r_stream *read =
+        struct tumit1r_stream *copied_stream =
             w->of == NULL ? NULL : tumit1r_stream_of(w->of, stream->number);
-        bool untold = read != NULL && read->dropped > stream->dropped;
-        stream->dropped = untold ? read->dropped : stream->dropped;
+        bool has_more_drops = copied_stream != NULL && copied_stream->dropped > stream->dropped;
+        stream->dropped = has_more_drops ? copied_stream->dropped : stream->dropped;
         dropped += stream->dropped;
-        if (stream->count > 0 || untold) {
+        if (stream->count > 0 || has_more_drops) {
             tumit1r_seal(w, stream);
         }
         free(stream->bytes);
@@ -461,12 +462,12 @@ TUMIT1R_FN bool tumit1r_finish(struct tumit1r_writer *w) {
     tumit1r_out_names(w, &w->strings, TUMIT1R_KIND_STRINGS);
     tumit1r_out_names(w, &w->sites, TUMIT1R_KIND_SITES);
     if (w->ended) {
-        tumit1r_out_number(tags, &at, TUMIT1R_TAG_RECORDS_WRITTEN, w->written);
-        tumit1r_out_number(tags, &at, TUMIT1R_TAG_RECORDS_DROPPED,
+        tumit1r_out_number(tags, &size, TUMIT1R_TAG_RECORDS_WRITTEN, w->written);
+        tumit1r_out_number(tags, &size, TUMIT1R_TAG_RECORDS_DROPPED,
                            w->dropped > dropped ? w->dropped : dropped);
-        tumit1r_out_plain(w, TUMIT1R_KIND_END, 1, tags, at);
+        tumit1r_out_plain(w, TUMIT1R_KIND_END, 1, tags, size);
     }
-    good = fclose(w->file) == 0 && !w->failed;
+    is_complete = fclose(w->file) == 0 && !w->failed;
     for (i = 0; i < w->strings.count; i++) {
         free(w->strings.by_id[i].text);
     }
@@ -481,5 +482,5 @@ TUMIT1R_FN bool tumit1r_finish(struct tumit1r_writer *w) {
     free(w->body);
     free(w->offsets);
     free(w);
-    return good;
+    return is_complete;
 }

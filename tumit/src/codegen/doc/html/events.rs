@@ -92,7 +92,7 @@ fn table(out: &mut String, facts: &ReferenceFacts<'_>, caption: &str, parameters
     );
     for parameter in parameters {
         let choices = parameter.choices.and_then(|index| facts.spec.enums.get(index));
-        let written = code(&parameter.written);
+        let written = code(&parameter.type_text);
         let ty = match choices {
             Some(item) => format!("<a href=\"#{}\">{written}</a>", anchor("type", &item.name)),
             None => written,

@@ -16,10 +16,10 @@ const CLAUSES: [&str; 2] = ["when", "with"];
 /// A rule as HTML with its tokens marked.
 pub(super) fn rule(text: &str) -> String {
     let mut out = String::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = token(rest, first);
-        let (token, after) = rest.split_at(length);
+    let mut remainder = text;
+    while let Some(first) = remainder.chars().next() {
+        let length = token(remainder, first);
+        let (token, after) = remainder.split_at(length);
         let class = match first {
             '"' => "s",
             '/' if token.len() > 1 => "c",
@@ -32,19 +32,19 @@ pub(super) fn rule(text: &str) -> String {
             "" => write!(out, "{}", HtmlText(token)),
             _ => write!(out, "<span class=\"{class}\">{}</span>", HtmlText(token)),
         };
-        rest = after;
+        remainder = after;
     }
     out
 }
 
 /// Number of bytes of the token that starts with `first`: at least one character.
-fn token(rest: &str, first: char) -> usize {
-    let while_ = |good: fn(char) -> bool| rest.find(|c| !good(c)).unwrap_or(rest.len());
+fn token(source: &str, first: char) -> usize {
+    let while_ = |good: fn(char) -> bool| source.find(|c| !good(c)).unwrap_or(source.len());
     match first {
-        '"' => text(rest),
-        '`' => rest[1..].find('`').map_or(rest.len(), |end| end + 2),
-        '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-        '-' if rest.starts_with("->") => 2,
+        '"' => text(source),
+        '`' => source[1..].find('`').map_or(source.len(), |end| end + 2),
+        '/' if source.starts_with("//") => source.find('\n').unwrap_or(source.len()),
+        '-' if source.starts_with("->") => 2,
         'a'..='z' | 'A'..='Z' | '_' => while_(|c| c.is_ascii_alphanumeric() || c == '_'),
         '0'..='9' => while_(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.'),
         _ => first.len_utf8(),

@@ -7,10 +7,10 @@ pub(super) struct HtmlText<'a>(pub(super) &'a str);
 
 impl fmt::Display for HtmlText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0;
-        while let Some(offset) = rest.find(['&', '<', '>', '"', '\'', '\0']) {
-            f.write_str(&rest[..offset])?;
-            f.write_str(match rest.as_bytes()[offset] {
+        let mut remainder = self.0;
+        while let Some(offset) = remainder.find(['&', '<', '>', '"', '\'', '\0']) {
+            f.write_str(&remainder[..offset])?;
+            f.write_str(match remainder.as_bytes()[offset] {
                 b'&' => "&amp;",
                 b'<' => "&lt;",
                 b'>' => "&gt;",
@@ -18,9 +18,9 @@ impl fmt::Display for HtmlText<'_> {
                 b'\'' => "&#39;",
                 _ => "\u{fffd}",
             })?;
-            rest = &rest[offset + 1..];
+            remainder = &remainder[offset + 1..];
         }
-        f.write_str(rest)
+        f.write_str(remainder)
     }
 }
 

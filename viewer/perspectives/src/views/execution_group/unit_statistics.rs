@@ -169,8 +169,8 @@ impl MessageTotals {
     }
 }
 
-/// The statistics of each unit in blocks of messages, so that those of a time range are the sums of
-/// blocks and of few messages. They take at most some bytes per message.
+/// The statistics of each unit for each block of messages. Those of a time range are the sums over
+/// its whole blocks, and over a few messages. They take at most a few bytes per message.
 struct MessageBlocks {
     topology: Topology,
     units: usize,

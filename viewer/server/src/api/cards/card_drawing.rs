@@ -24,7 +24,7 @@ use super::diagram_marks::DiagramMarks;
 use super::flat_items::flat_items;
 use super::region_message::{UnitContainers, region_json};
 use super::scene_changes::{region_changes, scene_changes};
-use crate::sent_drawings::SentDrawings;
+use crate::caches::sent_drawings::SentDrawings;
 
 /// The height in scene units of the title of a drawing, which a card has in its own header.
 const TITLE_HEIGHT: f32 = 34.0;
@@ -197,28 +197,28 @@ impl CardScene {
 
 impl EncodedScene {
     /// The drawing, without the parts that the page has.
-    fn for_page(&self, card: &Card, sent: &SentDrawings) -> CardDrawing {
+    fn for_page(&self, card: &Card, sent_drawings: &SentDrawings) -> CardDrawing {
         let Self { head, sections, top, about, hash, regions, marks, text } = self;
         let mut json = format!(r#"{{"hash":"{hash}""#);
         if let Some(text) = text {
             json.push_str(&format!(r#","text":{}"#, json!(text)));
         }
         if *marks != card.marks {
-            let changes = changes(regions.as_bytes(), &card.marks, sent, region_changes);
+            let changes = changes(regions.as_bytes(), &card.marks, sent_drawings, region_changes);
             let (base, regions) = changes.as_deref().map_or(("", regions.as_str()), |changes| (BASE, changes));
             json.push_str(&format!(r#","marks":{{"hash":"{marks}"{base},"regions":{regions}}}"#));
         }
         let is_known = *hash == card.hash;
         let mut json = json.into_bytes();
         if !is_known {
-            let changes = changes(head, &card.hash, sent, scene_changes);
+            let changes = changes(head, &card.hash, sent_drawings, scene_changes);
             let (base, scene) = changes.as_ref().map_or(("", &head[..]), |changes| (BASE, changes.as_bytes()));
             json.extend_from_slice(format!(r#"{base},"top":{top:.1},"about":{about},"scene":"#).as_bytes());
             json.extend_from_slice(scene);
         }
         json.push(b'}');
-        sent.add(hash, head);
-        sent.add(marks, regions.as_bytes());
+        sent_drawings.add(hash, head);
+        sent_drawings.add(marks, regions.as_bytes());
         let sections = if is_known { Vec::new() } else { sections.clone() };
         CardDrawing { json, sections, hash: hash.clone(), marks: marks.clone() }
     }
@@ -285,12 +285,12 @@ fn of_diagram(
     let room = height + DIAGRAM_HEADING + DIAGRAM_MARGIN;
     let options = DocumentOptions { time_range: range, width, height: Some(room), resolution, titles: false };
     let (mut scene, mut rows) = document_with_rows(source, &outline, &layout, options)?;
-    let (excess, drawn) = (scene.height - room, rows.layout.height);
+    let (excess, drawn_height) = (scene.height - room, rows.layout.height);
     // Bundles of units are no deeper level that could be folded.
     if excess > 1.0 && diagram.units_per_row == 1 {
         // The natural height of the rows has the same ratio to the height that there is room for.
         let natural = RowLayout::new(&outline, &layout).height;
-        let rows_room = natural * (drawn - excess).max(LEAST_HEIGHT) / drawn.max(1.0);
+        let rows_room = natural * (drawn_height - excess).max(LEAST_HEIGHT) / drawn_height.max(1.0);
         layout.folds.level = RowLayout::level_that_fits(&outline, &layout, rows_room);
         (scene, rows) = document_with_rows(source, &outline, &layout, options)?;
     }

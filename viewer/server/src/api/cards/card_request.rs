@@ -10,9 +10,9 @@ use tumit_viewer::style::theme::ThemeKind;
 use super::card_error::CardError;
 use super::chart_table_json::TableRequest;
 use crate::api::DrawRequest;
-use crate::filtered_cache::FilteredTrace;
-use crate::model_categories::{AssignedCategory, category_rules};
-use crate::model_layouts::ModelLayouts;
+use crate::caches::filtered_cache::FilteredTrace;
+use crate::user_data::model_categories::{AssignedCategory, category_rules};
+use crate::user_data::model_layouts::ModelLayouts;
 
 /// Maximum number of later times of a request: those of one second of play.
 const MAX_LATER_TIMES: usize = 64;

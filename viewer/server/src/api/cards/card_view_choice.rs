@@ -7,7 +7,7 @@ use tumit_perspectives::gallery;
 use tumit_perspectives::view::{PerspectiveView, ViewInfo};
 
 use super::card_error::CardError;
-use crate::own_views::{OwnViews, SharedView};
+use crate::user_data::own_views::{OwnViews, SharedView};
 
 /// The views of a user for a trace.
 #[derive(Clone, Copy)]

@@ -25,15 +25,15 @@ pub(super) fn table_json(mut table: ChartTable, request: TableRequest) -> Value 
     if let Some((column, is_descending)) = request.sort.filter(|(column, _)| *column < table.columns.len()) {
         table.rows.sort_by(|a, b| compare(a.get(column), b.get(column), is_descending));
     }
-    let (rows, all) = (request.rows.min(MAX_ROWS), table.rows.len());
-    let rows = &table.rows[..rows.min(all)];
+    let (rows, row_count) = (request.rows.min(MAX_ROWS), table.rows.len());
+    let rows = &table.rows[..rows.min(row_count)];
     let columns: Vec<TableColumnText> =
         (0..table.columns.len()).map(|index| TableColumnText::new(&table, index, rows)).collect();
     let cells: Vec<Vec<&str>> =
         (0..rows.len()).map(|row| columns.iter().map(|column| column.cells[row].as_str()).collect()).collect();
     let heads: Vec<Value> =
         columns.iter().map(|column| json!({ "heading": column.heading, "is_number": column.is_number })).collect();
-    json!({ "columns": heads, "rows": cells, "all": all })
+    json!({ "columns": heads, "rows": cells, "all": row_count })
 }
 
 /// Compares two cells. Cells without a value are last in both directions.

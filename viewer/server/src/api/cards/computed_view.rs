@@ -17,10 +17,10 @@ use super::card_error::CardError;
 use super::card_request::{Card, CardsRequest};
 use super::card_view_choice::{CardViewKind, ChoiceOfViews};
 use super::region_message::UnitContainers;
+use crate::caches::filtered_cache::FilteredTrace;
+use crate::caches::sent_drawings::SentDrawings;
 use crate::cancellation::CancelFlag;
-use crate::filtered_cache::FilteredTrace;
-use crate::model_layouts::ModelLayouts;
-use crate::sent_drawings::SentDrawings;
+use crate::user_data::model_layouts::ModelLayouts;
 
 /// Maximum number of rows of the numbers of a diagram, so that a long trace does not fill the
 /// memory.

@@ -72,17 +72,17 @@ impl DiagramMarks<'_> {
         };
         let time_range = self.range.column(column, columns);
         let point = ImagePoint { time_range, y: strip.y + strip.height / 2.0 };
-        let found = mixture(self.source, &self.rows.layout, self.options, point)?;
+        let picked_mixture = mixture(self.source, &self.rows.layout, self.options, point)?;
         let resolution = ((time_range.to.0 - time_range.from.0) / 10).max(1);
-        let states = match found {
+        let states = match picked_mixture {
             None => self.absence().to_owned(),
             Some(found) => self.states_text(&found, resolution)?,
         };
         Ok(Some(format!("{} at {}: {states}", row.name, timestamp(time_range.from, resolution))))
     }
 
-    fn states_text(&self, found: &PickedMixture, resolution: i64) -> Result<String, QueryError> {
-        if let Some(state) = found.first.filter(|_| found.states == 1) {
+    fn states_text(&self, picked_mixture: &PickedMixture, resolution: i64) -> Result<String, QueryError> {
+        if let Some(state) = picked_mixture.first.filter(|_| picked_mixture.states == 1) {
             let facts = self.source.facts(state)?;
             let TimeRange { from, to } = facts.life;
             let nanos = to.0.saturating_sub(from.0);
@@ -90,7 +90,7 @@ impl DiagramMarks<'_> {
             let (start, end) = (timestamp(from, resolution), timestamp(to, resolution));
             return Ok(format!("{} {} from {start} to {end}", facts.name, duration(nanos)));
         }
-        let parts = found.parts.iter().filter(|part| part.share >= LEAST_SHARE);
+        let parts = picked_mixture.parts.iter().filter(|part| part.share >= LEAST_SHARE);
         let parts: Vec<String> = parts.map(|part| format!("{} {:.0} %", part.name, part.share * 100.0)).collect();
         Ok(if parts.is_empty() { self.absence().to_owned() } else { parts.join(", ") })
     }

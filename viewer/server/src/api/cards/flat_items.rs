@@ -14,12 +14,12 @@ fn add(items: Vec<SceneItem>, (x, y): (f32, f32), flat: &mut Vec<SceneItem>) {
     for item in items {
         match item {
             SceneItem::Group(group) => add(group.items, (x + group.x, y + group.y), flat),
-            item => flat.push(moved(item, (x, y))),
+            item => flat.push(translate(item, (x, y))),
         }
     }
 }
 
-fn moved(mut item: SceneItem, (x, y): (f32, f32)) -> SceneItem {
+fn translate(mut item: SceneItem, (x, y): (f32, f32)) -> SceneItem {
     let shift = |point: &mut (f32, f32)| *point = (point.0 + x, point.1 + y);
     match &mut item {
         SceneItem::Group(group) => (group.x, group.y) = (group.x + x, group.y + y),

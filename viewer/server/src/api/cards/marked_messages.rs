@@ -39,7 +39,7 @@ pub(super) struct MarkedMessages {
 #[derive(Debug)]
 pub(super) struct MessageArrow {
     link: EntityId,
-    sent: i64,
+    send_time: i64,
     received: i64,
     /// The containers at the start, the innermost last.
     start: Vec<ContainerId>,
@@ -69,8 +69,8 @@ impl MarkedMessages {
         };
         let arrow = |message: &&UnitMessage| {
             let (start, end) = endpoints.get(&message.id).copied()?;
-            let (sent, received) = (message.sent, message.received);
-            Some(MessageArrow { link: message.id, sent, received, start: path(start), end: path(end) })
+            let (send_time, received) = (message.sent, message.received);
+            Some(MessageArrow { link: message.id, send_time, received, start: path(start), end: path(end) })
         };
         Ok(messages.iter().filter_map(arrow).collect())
     }
@@ -141,17 +141,18 @@ fn message_range(execution: &Execution, request: &ViewRequest) -> TimeRange {
 fn combine_messages(messages: Vec<&UnitMessage>, extent: TimeRange) -> Vec<&UnitMessage> {
     let nanos = extent.to.0.saturating_sub(extent.from.0);
     let mut width = (nanos / BINS).max(1);
-    let mut rest = messages;
-    while rest.len() > MAX_ARROWS {
+    let mut messages_left = messages;
+    while messages_left.len() > MAX_ARROWS {
         let mut seen = FxHashSet::default();
-        rest.retain(|message| seen.insert((message.from, message.to, message.sent / width, message.received / width)));
+        messages_left
+            .retain(|message| seen.insert((message.from, message.to, message.sent / width, message.received / width)));
         if width > nanos {
             // There are more pairs of units than arrows.
-            rest.truncate(MAX_ARROWS);
+            messages_left.truncate(MAX_ARROWS);
         }
         width = width.saturating_mul(2);
     }
-    rest
+    messages_left
 }
 
 /// The endpoints of the links of messages. A unit with containers below it may not be the endpoint
@@ -189,7 +190,7 @@ impl MessageArrow {
         let numbers = |path: &[ContainerId]| path.iter().map(|container| container.0).collect::<Vec<u32>>();
         json!({
             "id": entity(self.link),
-            "from": self.sent.saturating_sub(origin),
+            "from": self.send_time.saturating_sub(origin),
             "to": self.received.saturating_sub(origin),
             "start": numbers(&self.start),
             "end": numbers(&self.end),
@@ -266,7 +267,7 @@ mod tests {
             let arrows = pair.arrows(execution, request, &outline).expect("the arrows can be read");
             // The links lead from a thread of node 0 to a thread of node 1, at any level of units.
             assert!(arrows.iter().all(|arrow| arrow.start.len() == 2 && arrow.end.len() == 2));
-            arrows.iter().map(|arrow| arrow.sent / second).collect()
+            arrows.iter().map(|arrow| arrow.send_time / second).collect()
         };
         let whole_trace = request(TimeMode::Range, threads.extent(), 0);
         assert_eq!(sent(&threads, ("t00", "t10"), &whole_trace), [0, 2, 4, 6, 8]);
@@ -280,7 +281,7 @@ mod tests {
         let waiting = MarkedMessages { senders: None, receivers: unit(&threads, "t11"), is_pending: false };
         let arrows = waiting.arrows(&threads, &request(TimeMode::Range, range, 0), &outline);
         let arrows = arrows.expect("the arrows can be read");
-        assert_eq!(arrows.iter().map(|arrow| arrow.sent / second).collect::<Vec<_>>(), [1, 3, 5]);
+        assert_eq!(arrows.iter().map(|arrow| arrow.send_time / second).collect::<Vec<_>>(), [1, 3, 5]);
     }
 
     #[test]

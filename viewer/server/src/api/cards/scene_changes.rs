@@ -13,15 +13,15 @@ const PARTS: [&str; 2] = ["paints", "runs"];
 /// An equal list of paints or runs, and an equal column of a table, is null. In the last column, a
 /// text or curve of the earlier scene is its index there, less that of the one before. The start of
 /// another curve is relative to that of the last such curve.
-pub(super) fn scene_changes(mut scene: Value, earlier: &Value) -> Value {
+pub(super) fn scene_changes(mut scene: Value, earlier_scene: &Value) -> Value {
     for part in PARTS {
-        if scene[part] == earlier[part] {
+        if scene[part] == earlier_scene[part] {
             scene[part] = Value::Null;
         }
     }
     if let Some(tables) = scene["tables"].as_object_mut() {
         for (kind, table) in tables {
-            if let Some(before) = earlier["tables"].get(kind.as_str()) {
+            if let Some(before) = earlier_scene["tables"].get(kind.as_str()) {
                 remove_known_columns(table, before);
             }
         }

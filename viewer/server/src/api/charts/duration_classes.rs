@@ -76,7 +76,7 @@ impl DurationClasses {
         for (class, other) in self.0.iter_mut().zip(&other.0) {
             class.count += other.count;
             class.nanos += other.nanos;
-            class.longest = LongestEntity::longer(class.longest, other.longest);
+            class.longest = LongestEntity::longer_of(class.longest, other.longest);
         }
     }
 

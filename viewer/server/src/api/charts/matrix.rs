@@ -36,7 +36,7 @@ impl PairTraffic {
         self.count += other.count;
         self.nanos += other.nanos;
         self.size = self.size.map_or(other.size, |size| Some(size + other.size.unwrap_or(0.0)));
-        self.longest = LongestEntity::longer(self.longest, other.longest);
+        self.longest = LongestEntity::longer_of(self.longest, other.longest);
     }
 }
 

@@ -54,7 +54,7 @@ fn row(name: &str, color: Option<&str>, tasks: &TaskGroup) -> Value {
         "median": latencies.quantile(0.5),
         "p90": latencies.quantile(0.9),
         "p99": latencies.quantile(0.99),
-        "active": json_number(tasks.active),
+        "active": json_number(tasks.active_time),
         "longest": tasks.longest.map(|task| LongestEntity { nanos: task.latency, id: task.first }.json()),
     })
 }

@@ -14,7 +14,7 @@ pub(crate) struct LongestEntity {
 impl LongestEntity {
     /// Returns the longer one. If both are equally long, returns the one with the smaller number,
     /// so that the result does not depend on the order.
-    pub(crate) fn longer(first: Option<Self>, second: Option<Self>) -> Option<Self> {
+    pub(crate) fn longer_of(first: Option<Self>, second: Option<Self>) -> Option<Self> {
         first.into_iter().chain(second).max_by(|a, b| a.nanos.cmp(&b.nanos).then(b.id.cmp(&a.id)))
     }
 

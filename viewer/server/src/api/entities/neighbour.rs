@@ -37,13 +37,13 @@ pub(crate) async fn neighbour(State(app): State<Arc<AppState>>, Query(request): 
     compute(app, request, |trace, request| {
         let id = wire::parse_entity(&request.id).ok_or(QueryError::Unknown { kind: "entity" })?;
         let source = trace.source.as_ref();
-        let found = match id {
+        let neighbour = match id {
             EntityId::Container(container) => {
                 sibling(source, container, request.direction < 0).map(EntityId::Container)
             }
             _ => find_neighbour(source, id, request.direction < 0, request.same_value)?,
         };
-        let Some(found) = found else { return Ok(json!({ "facts": Value::Null })) };
+        let Some(found) = neighbour else { return Ok(json!({ "facts": Value::Null })) };
         Ok(json!({ "facts": facts_json(trace, &source.facts(found)?) }))
     })
     .await

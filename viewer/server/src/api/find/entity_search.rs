@@ -42,7 +42,7 @@ pub(super) struct SearchHit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HitPage {
     /// The hits after or before this one. Without it, the hits at an end of the list.
-    pub(super) beyond: Option<SearchHit>,
+    pub(super) anchor: Option<SearchHit>,
     pub(super) back: bool,
     /// The number of hits. One more is found, which shows that there are more.
     pub(super) size: usize,
@@ -112,7 +112,7 @@ impl<'a> EntitySearch<'a> {
 
     /// Whether all hits are counted. A page turn does not count.
     fn counts(&self) -> bool {
-        self.page.beyond.is_none() && !self.page.back
+        self.page.anchor.is_none() && !self.page.back
     }
 
     /// The lists that may contain hits.
@@ -160,7 +160,7 @@ impl<'a> EntitySearch<'a> {
         let count = total.div_ceil(ENTITIES_PER_COLUMN).clamp(MIN_COLUMNS, MAX_COLUMNS).min(width.max(1));
         let count = u32::try_from(count).unwrap_or(1);
         let column = |index: u32| self.time_range.column(index, count);
-        let begin = match self.page.beyond {
+        let begin = match self.page.anchor {
             Some(hit) => (0..count).rev().find(|&index| column(index).from.0 <= hit.begin).unwrap_or(0),
             None if self.page.back => count - 1,
             None => 0,
@@ -182,27 +182,28 @@ impl<'a> EntitySearch<'a> {
 
     /// Finds the hits in a column of a list.
     fn search_list(&self, job: &ScanJob, needs_hits: bool) -> Result<SearchHits, QueryError> {
-        let mut found = SearchHits { bins: vec![0; if self.counts() { BINS } else { 0 }], ..SearchHits::default() };
+        let mut search_hits =
+            SearchHits { bins: vec![0; if self.counts() { BINS } else { 0 }], ..SearchHits::default() };
         job.visit(self.source, |item| {
             if !self.fits(item)? {
                 return Ok(());
             }
             if self.counts() {
-                found.total += 1;
-                found.bins[self.bin(item)] += 1;
+                search_hits.total += 1;
+                search_hits.bins[self.bin(item)] += 1;
             }
             let hit = SearchHit { begin: item.begin(), id: item.id };
-            let is_beyond = self.page.beyond.is_none_or(|last| if self.page.back { hit < last } else { hit > last });
+            let is_beyond = self.page.anchor.is_none_or(|last| if self.page.back { hit < last } else { hit > last });
             if needs_hits && is_beyond {
-                found.hits.push(hit);
+                search_hits.hits.push(hit);
                 // Keeps the memory bounded.
-                if found.hits.len() >= 8 * HITS_PER_PAGE {
-                    found.keep_page(self.page);
+                if search_hits.hits.len() >= 8 * HITS_PER_PAGE {
+                    search_hits.keep_page(self.page);
                 }
             }
             Ok(())
         })?;
-        Ok(found)
+        Ok(search_hits)
     }
 
     #[inline]
@@ -232,11 +233,11 @@ impl<'a> EntitySearch<'a> {
         usize::try_from(middle * BINS as i128 / span.max(1)).unwrap_or(0).min(BINS - 1)
     }
 
-    pub(super) fn answer(&self, found: &SearchHits, origin: i64) -> Value {
+    pub(super) fn answer(&self, search_hits: &SearchHits, origin: i64) -> Value {
         // The extra hit only shows that there are more hits.
-        let more = found.hits.len() > HITS_PER_PAGE;
-        let first = if more && self.page.back { found.hits.len() - HITS_PER_PAGE } else { 0 };
-        let hits = found.hits.iter().skip(first).take(HITS_PER_PAGE).filter_map(|hit| {
+        let has_more = search_hits.hits.len() > HITS_PER_PAGE;
+        let first = if has_more && self.page.back { search_hits.hits.len() - HITS_PER_PAGE } else { 0 };
+        let hits = search_hits.hits.iter().skip(first).take(HITS_PER_PAGE).filter_map(|hit| {
             let facts = self.source.facts(hit.id).ok()?;
             Some(json!({
                 "id": entity(hit.id),
@@ -248,9 +249,9 @@ impl<'a> EntitySearch<'a> {
         });
         let hits: Vec<Value> = hits.collect();
         if self.counts() {
-            json!({ "hits": hits, "more": more, "total": found.total, "bins": found.bins })
+            json!({ "hits": hits, "more": has_more, "total": search_hits.total, "bins": search_hits.bins })
         } else {
-            json!({ "hits": hits, "more": more })
+            json!({ "hits": hits, "more": has_more })
         }
     }
 }

@@ -55,7 +55,7 @@ impl FindQuery {
         let words = words(text)?;
         let mut rest = words.iter();
         while let Some(word) = rest.next() {
-            match word.chars().next().filter(|sign| !word.quoted && matches!(sign, '>' | '<')) {
+            match word.chars().next().filter(|sign| !word.is_quoted && matches!(sign, '>' | '<')) {
                 Some(sign) => query.add_duration_limit(sign, word, &mut rest)?,
                 None => query.add_condition(word)?,
             }
@@ -71,19 +71,19 @@ impl FindQuery {
         &mut self,
         sign: char,
         word: &FindWord,
-        rest: &mut std::slice::Iter<'_, FindWord>,
+        words: &mut std::slice::Iter<'_, FindWord>,
     ) -> Result<(), String> {
         let is_inclusive = word[1..].starts_with('=');
         let operator = &word[..1 + usize::from(is_inclusive)];
         let mut duration = word[operator.len()..].to_owned();
         // `> 10 ms` and `>1h 30min` contain spaces.
-        while let Some(next) = rest.as_slice().first().filter(|next| !next.quoted) {
-            let longer = format!("{duration} {}", next.text);
-            if nanos(&longer).is_err() {
+        while let Some(next) = words.as_slice().first().filter(|next| !next.is_quoted) {
+            let text = format!("{duration} {}", next.text);
+            if nanos(&text).is_err() {
                 break;
             }
-            duration = longer;
-            rest.next();
+            duration = text;
+            words.next();
         }
         let limit = nanos(&duration).map_err(|error| {
             let (expected, example) = (error.expected, error.example);
@@ -111,14 +111,14 @@ impl FindQuery {
             self.location = Some(FindSource { file: file.to_owned(), line });
         } else if let Some(kind) = word.strip_prefix("kind:") {
             self.kind = Some(parse_kind(kind)?);
-        } else if let Some(offset) = word.find(['=', '~']).filter(|&offset| offset > 0 && !word.quoted) {
+        } else if let Some(offset) = word.find(['=', '~']).filter(|&offset| offset > 0 && !word.is_quoted) {
             let text = require_text(&word[offset + 1..], &word[..=offset], "the text of the field")?;
             self.fields.push(FindField {
                 name: word[..offset].to_lowercase(),
                 text,
                 is_exact: &word[offset..=offset] == "=",
             });
-        } else if !word.quoted && is_comparison(word) {
+        } else if !word.is_quoted && is_comparison(word) {
             return Err(format!(
                 "`{}`: a search compares a field by `=` or `~` only; a filter also compares numbers",
                 word.text
@@ -188,7 +188,7 @@ impl FindField {
 #[derive(Debug)]
 struct FindWord {
     text: String,
-    quoted: bool,
+    is_quoted: bool,
 }
 
 impl std::ops::Deref for FindWord {
@@ -203,18 +203,18 @@ impl std::ops::Deref for FindWord {
 fn words(text: &str) -> Result<Vec<FindWord>, String> {
     let mut words = Vec::new();
     let mut word: Option<FindWord> = None;
-    let mut inside = false;
+    let mut is_quoted = false;
     for letter in text.chars() {
         match letter {
             '"' => {
-                inside = !inside;
-                word.get_or_insert(FindWord { text: String::new(), quoted: true });
+                is_quoted = !is_quoted;
+                word.get_or_insert(FindWord { text: String::new(), is_quoted: true });
             }
-            _ if letter.is_whitespace() && !inside => words.extend(word.take()),
-            _ => word.get_or_insert(FindWord { text: String::new(), quoted: false }).text.push(letter),
+            _ if letter.is_whitespace() && !is_quoted => words.extend(word.take()),
+            _ => word.get_or_insert(FindWord { text: String::new(), is_quoted: false }).text.push(letter),
         }
     }
-    if inside {
+    if is_quoted {
         return Err("a quote is not closed: write `\"` at the end of the name".to_owned());
     }
     words.extend(word);

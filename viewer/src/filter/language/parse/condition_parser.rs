@@ -20,20 +20,20 @@ impl FilterReader<'_> {
 
     /// Conditions separated by `or`.
     fn any_of(&mut self, depth: usize) -> Result<Condition, FilterError> {
-        let mut all = vec![self.parse_conjunction(depth)?];
+        let mut conditions = vec![self.parse_conjunction(depth)?];
         while self.accept_keyword("or") {
-            all.push(self.parse_conjunction(depth)?);
+            conditions.push(self.parse_conjunction(depth)?);
         }
-        Ok(Condition::or(all))
+        Ok(Condition::or(conditions))
     }
 
     /// Conditions separated by `and`.
     fn parse_conjunction(&mut self, depth: usize) -> Result<Condition, FilterError> {
-        let mut all = vec![self.parse_single(depth)?];
+        let mut conditions = vec![self.parse_single(depth)?];
         while self.accept_keyword("and") {
-            all.push(self.parse_single(depth)?);
+            conditions.push(self.parse_single(depth)?);
         }
-        Ok(Condition::and(all))
+        Ok(Condition::and(conditions))
     }
 
     fn parse_single(&mut self, depth: usize) -> Result<Condition, FilterError> {

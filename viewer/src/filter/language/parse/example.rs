@@ -43,14 +43,14 @@ pub(crate) fn example(text: &str) -> &'static str {
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let first = SYNONYMS.iter().find(|entry| entry.0 == first).map_or(first, |entry| entry.1);
     let two_words = format!("{first} {}", second.strip_suffix('s').unwrap_or(second));
-    let of = |form: &str| EXAMPLES.iter().find(|entry| entry.0 == form).map(|entry| entry.1);
+    let example_of = |form: &str| EXAMPLES.iter().find(|entry| entry.0 == form).map(|entry| entry.1);
     match first {
         "size" => "size 1.5 Wait* of Activity",
         "bright" => "bright Wait* of Activity",
         "category" => "category idle Wait* of Activity",
         "series" => "series busy, max-pending-messages per unit with level = Thread",
         "colour" => "color #d62728 Wait* of Activity",
-        _ => of(&two_words).or_else(|| of(first)).unwrap_or("hide value Wait* of Activity"),
+        _ => example_of(&two_words).or_else(|| example_of(first)).unwrap_or("hide value Wait* of Activity"),
     }
 }
 

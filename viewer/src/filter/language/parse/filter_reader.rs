@@ -125,16 +125,16 @@ impl<'a> FilterReader<'a> {
 
     /// Reads names separated by commas; possibly none.
     pub(super) fn patterns_if(&mut self, description: &'static str) -> Result<NamePatterns, FilterError> {
-        let mut all: Vec<NamePattern> = self.name_if(description).map(NamePattern::new).into_iter().collect();
-        while !all.is_empty() {
+        let mut patterns: Vec<NamePattern> = self.name_if(description).map(NamePattern::new).into_iter().collect();
+        while !patterns.is_empty() {
             self.could_be([ExpectedToken::Word(",")]);
             if self.token() != Some(&FilterToken::Comma) {
                 break;
             }
             self.token_index += 1;
-            all.push(self.pattern(description)?);
+            patterns.push(self.pattern(description)?);
         }
-        Ok(NamePatterns::new(all))
+        Ok(NamePatterns::new(patterns))
     }
 
     pub(super) fn patterns(&mut self, description: &'static str) -> Result<NamePatterns, FilterError> {

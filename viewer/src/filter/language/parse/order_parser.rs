@@ -18,30 +18,30 @@ impl FilterReader<'_> {
         self.need("by")?;
         let measure = self.measure()?;
         let before = self.accept_keyword("descending");
-        let by = OrderKey { measure, during: self.time_range_if()? };
-        Ok(FilterExpr::Sort { ty, by, descending: before || self.accept_keyword("descending") })
+        let key = OrderKey { measure, during: self.time_range_if()? };
+        Ok(FilterExpr::Sort { ty, key, descending: before || self.accept_keyword("descending") })
     }
 
     /// Reads the rest of `best`, or of `least` if `lowest`.
-    pub(super) fn best(&mut self, lowest: bool) -> Result<FilterExpr, FilterError> {
+    pub(super) fn parse_best(&mut self, lowest: bool) -> Result<FilterExpr, FilterError> {
         self.could_be([ExpectedToken::Named("a number of containers")]);
         let number = self.word().and_then(|word| word.parse().ok());
         let number = number.ok_or_else(|| self.expected_error("a number of containers"))?;
         self.token_index += 1;
         let ty = self.pattern("the name of a container type")?;
         self.need("by")?;
-        let by = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
-        Ok(FilterExpr::Best { number, ty, by, lowest })
+        let key = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
+        Ok(FilterExpr::Best { number, ty, key, lowest })
     }
 
     /// Reads the rest of `keep`.
     pub(super) fn keep_statement(&mut self) -> Result<FilterExpr, FilterError> {
         let ty = self.pattern("the name of a container type")?;
         self.need("with")?;
-        let by = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
+        let key = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
         let comparison = self.compare()?;
-        let number = self.number(by.measure.is_time())?;
-        Ok(FilterExpr::Having { ty, by, comparison, number })
+        let number = self.number(key.measure.is_time())?;
+        Ok(FilterExpr::Having { ty, key, comparison, number })
     }
 
     fn measure(&mut self) -> Result<Measure, FilterError> {
@@ -53,28 +53,28 @@ impl FilterReader<'_> {
             return Ok(Measure::Duration {
                 statistic,
                 values: self.patterns_if("the name of a value")?,
-                of: self.of()?,
+                types: self.of()?,
             });
         }
         Ok(match word {
             "name" => Measure::Name,
             "start" => Measure::Start,
             "end" => Measure::End,
-            "time" => Measure::Time { values: self.patterns_if("the name of a value")?, of: self.of()? },
-            "share" => Measure::Share { values: self.patterns_if("the name of a value")?, of: self.of()? },
+            "time" => Measure::Time { values: self.patterns_if("the name of a value")?, types: self.of()? },
+            "share" => Measure::Share { values: self.patterns_if("the name of a value")?, types: self.of()? },
             "self" => {
                 self.could_be(["time", "share"].map(ExpectedToken::Word));
                 let is_time = self.accept_keyword("time");
                 if !is_time && !self.accept_keyword("share") {
                     return Err(self.expected_error("time or share, such as in: self time Wait of Activity"));
                 }
-                let (values, of) = (self.patterns_if("the name of a value")?, self.of()?);
-                if is_time { Measure::SelfTime { values, of } } else { Measure::SelfShare { values, of } }
+                let (values, types) = (self.patterns_if("the name of a value")?, self.of()?);
+                if is_time { Measure::SelfTime { values, types } } else { Measure::SelfShare { values, types } }
             }
-            "number" => Measure::Number { values: self.patterns_if("the name of a value")?, of: self.of()? },
-            "integral" => Measure::Integral { of: self.variable_pattern()? },
-            "sent" => Measure::Sent { field: self.name_if("the name of a field"), of: self.of()? },
-            "received" => Measure::Received { field: self.name_if("the name of a field"), of: self.of()? },
+            "number" => Measure::Number { values: self.patterns_if("the name of a value")?, types: self.of()? },
+            "integral" => Measure::Integral { types: self.variable_pattern()? },
+            "sent" => Measure::Sent { field: self.name_if("the name of a field"), types: self.of()? },
+            "received" => Measure::Received { field: self.name_if("the name of a field"), types: self.of()? },
             "sum" => self.field_measure(ReduceOperation::Sum)?,
             "mean" => self.field_measure(ReduceOperation::Mean)?,
             "min" => self.field_measure(ReduceOperation::Min)?,
@@ -95,13 +95,13 @@ impl FilterReader<'_> {
     fn field_measure(&mut self, operation: ReduceOperation) -> Result<Measure, FilterError> {
         let Some(field) = self.name_if("the name of a field") else {
             return Ok(match operation {
-                ReduceOperation::Mean => Measure::Mean { of: self.variable_pattern()? },
-                ReduceOperation::Min => Measure::Min { of: self.variable_pattern()? },
-                ReduceOperation::Max => Measure::Max { of: self.variable_pattern()? },
+                ReduceOperation::Mean => Measure::Mean { types: self.variable_pattern()? },
+                ReduceOperation::Min => Measure::Min { types: self.variable_pattern()? },
+                ReduceOperation::Max => Measure::Max { types: self.variable_pattern()? },
                 ReduceOperation::Sum | ReduceOperation::Count => return Err(self.expected_error("the name of a field")),
             });
         };
         self.need("of")?;
-        Ok(Measure::Field { operation, field, of: self.pattern("the name of a type")? })
+        Ok(Measure::Field { operation, field, types: self.pattern("the name of a type")? })
     }
 }

@@ -14,8 +14,8 @@ impl FilterReader<'_> {
         self.could_be([ExpectedToken::Named("a colour such as #d62728")]);
         let color = self.word().and_then(color).ok_or_else(|| self.expected_error("a colour such as #d62728"))?;
         self.token_index += 1;
-        let (values, of) = self.values_or_type("the name of a value", "the name of a type")?;
-        Ok(FilterExpr::Color { values, of, color })
+        let (values, types) = self.values_or_type("the name of a value", "the name of a type")?;
+        Ok(FilterExpr::Color { values, types, color })
     }
 
     /// Reads the rest of `shape`.
@@ -24,8 +24,8 @@ impl FilterReader<'_> {
         let shape = self.word().and_then(|word| word.parse().ok());
         let shape = shape.ok_or_else(|| self.expected_error(alternatives(&MarkShape::ALL.map(MarkShape::name))))?;
         self.token_index += 1;
-        let (values, of) = self.values_or_type("the name of a value of events", "the name of a type of events")?;
-        Ok(FilterExpr::Shape { values, of, shape })
+        let (values, types) = self.values_or_type("the name of a value of events", "the name of a type of events")?;
+        Ok(FilterExpr::Shape { values, types, shape })
     }
 
     /// Reads the rest of `size`.
@@ -34,8 +34,8 @@ impl FilterReader<'_> {
         let size = self.word().and_then(|word| word.parse().ok()).and_then(DrawStyle::checked_size);
         let size = size.ok_or_else(|| self.expected_error("a size such as 1.5, above 0"))?;
         self.token_index += 1;
-        let (values, of) = self.values_or_type("the name of a value", "the name of a type")?;
-        Ok(FilterExpr::Size { values, of, size })
+        let (values, types) = self.values_or_type("the name of a value", "the name of a type")?;
+        Ok(FilterExpr::Size { values, types, size })
     }
 
     /// Reads the rest of `category`.
@@ -45,8 +45,8 @@ impl FilterReader<'_> {
         let category = self.word().and_then(|word| word.parse().ok());
         let category = category.ok_or_else(|| self.expected_error(alternatives(&words)))?;
         self.token_index += 1;
-        let (values, of) = self.values_or_type("the name of a value of states", "the name of a type of states")?;
-        Ok(FilterExpr::Category { values, of, category })
+        let (values, types) = self.values_or_type("the name of a value of states", "the name of a type of states")?;
+        Ok(FilterExpr::Category { values, types, category })
     }
 
     /// Reads values, or a whole type, for a style setting. `values` and `types` describe them in

@@ -79,7 +79,7 @@ impl FieldClasses {
 
     /// Name and colour of each class, in order.
     pub(crate) fn names_and_colors(&self, field: &str) -> Vec<(String, RgbColor)> {
-        let none = (format!("no {field}"), palette::NONE);
+        let missing_class = (format!("no {field}"), palette::NONE);
         #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
         let nanos = |number: f64| time(number as i64);
         match self {
@@ -96,7 +96,7 @@ impl FieldClasses {
                         (None, None) => field.to_owned(),
                     };
                 let of = edges.len() + 1;
-                (0..of).map(|index| (name(index), palette::ramp(index, of))).chain([none]).collect()
+                (0..of).map(|index| (name(index), palette::ramp(index, of))).chain([missing_class]).collect()
             }
             Self::Texts { texts, are_numbers } => {
                 let name = |text: &String| match number(text).filter(|_| is_duration(field)) {
@@ -111,7 +111,7 @@ impl FieldClasses {
                     .map(|index| if *are_numbers { palette::ramp(index, of) } else { text_colors[index] })
                     .collect::<Vec<_>>();
                 let rest = (format!("other {field}"), palette::NONE);
-                names.into_iter().zip(colors).chain([rest, none]).collect()
+                names.into_iter().zip(colors).chain([rest, missing_class]).collect()
             }
         }
     }
@@ -204,12 +204,12 @@ fn visit_sample(
     let trace_range = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let step = list.len().div_ceil(MAX_CONTAINERS).max(1);
     for &ty in types {
-        let mut remaining = MAX_EXAMINED;
+        let mut budget = MAX_EXAMINED;
         for column in trace_range.columns(SAMPLED_COLUMNS) {
             let limit = (MAX_EXAMINED / SAMPLED_COLUMNS as usize / list.len().clamp(1, MAX_CONTAINERS)).max(2);
             let mut take = |id: EntityId, nanos: i64| {
-                remaining = remaining.saturating_sub(1);
-                if remaining > 0 { visit(id, nanos) } else { Ok(()) }
+                budget = budget.saturating_sub(1);
+                if budget > 0 { visit(id, nanos) } else { Ok(()) }
             };
             match model.types.get(ty.index()).map(|ty| ty.kind) {
                 Some(PajeTypeKind::Link { .. }) => {

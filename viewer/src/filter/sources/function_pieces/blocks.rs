@@ -39,31 +39,31 @@ struct PieceSum {
     min: f64,
     max: f64,
     integral: f64,
-    covered: i64,
+    covered_time: i64,
 }
 
 impl PieceSum {
-    const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY, integral: 0.0, covered: 0 };
+    const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY, integral: 0.0, covered_time: 0 };
 
     fn join(self, other: Self) -> Self {
         Self {
             min: self.min.min(other.min),
             max: self.max.max(other.max),
             integral: self.integral + other.integral,
-            covered: self.covered + other.covered,
+            covered_time: self.covered_time + other.covered_time,
         }
     }
 
     /// The summary of a piece, clipped to a time range.
     #[expect(clippy::cast_precision_loss, reason = "the unit of an integral")]
     fn of(piece: &FunctionPiece, time_range: TimeRange) -> Self {
-        let covered = (piece.to.min(time_range.to.0) - piece.from.max(time_range.from.0)).max(0);
-        Self { min: piece.value, max: piece.value, integral: piece.value * covered as f64, covered }
+        let covered_time = (piece.to.min(time_range.to.0) - piece.from.max(time_range.from.0)).max(0);
+        Self { min: piece.value, max: piece.value, integral: piece.value * covered_time as f64, covered_time }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a mean")]
     fn column(self) -> Option<SeriesColumn> {
-        let mean = self.integral / (self.covered as f64);
+        let mean = self.integral / (self.covered_time as f64);
         (self.min <= self.max).then(|| SeriesColumn {
             min: self.min,
             max: self.max,
@@ -77,36 +77,36 @@ impl PieceSum {
 pub(crate) struct StepWriter<'a> {
     steps: PieceBlocks,
     /// The latest pieces, which are not yet in a block.
-    open: Vec<FunctionPiece>,
+    open_pieces: Vec<FunctionPiece>,
     memory: &'a PieceMemory,
 }
 
 impl<'a> StepWriter<'a> {
     pub(crate) fn new(memory: &'a PieceMemory) -> Self {
-        Self { steps: PieceBlocks::default(), open: Vec::new(), memory }
+        Self { steps: PieceBlocks::default(), open_pieces: Vec::new(), memory }
     }
 
     /// Appends a piece. It is merged with the previous piece if that one has the same value and
     /// ends at its start.
     pub(crate) fn push(&mut self, piece: FunctionPiece) -> Result<(), QueryError> {
-        match self.open.last_mut() {
+        match self.open_pieces.last_mut() {
             Some(before) if before.to == piece.from && before.value.to_bits() == piece.value.to_bits() => {
                 before.to = piece.to;
             }
             _ => {
                 // The last piece stays out of the block, because it may become longer.
-                if self.open.len() > BLOCK {
+                if self.open_pieces.len() > BLOCK {
                     self.seal(BLOCK)?;
                 }
-                self.open.push(piece);
+                self.open_pieces.push(piece);
             }
         }
         Ok(())
     }
 
     fn seal(&mut self, pieces: usize) -> Result<(), QueryError> {
-        let rest = self.open.split_off(pieces);
-        let pieces = std::mem::replace(&mut self.open, rest);
+        let rest = self.open_pieces.split_off(pieces);
+        let pieces = std::mem::replace(&mut self.open_pieces, rest);
         let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Ok(()) };
         let sum = pieces.iter().fold(PieceSum::EMPTY, |all, piece| all.join(PieceSum::of(piece, piece.life())));
         let bytes = self.memory.put(piece_bytes::pack(&pieces))?;
@@ -116,8 +116,8 @@ impl<'a> StepWriter<'a> {
     }
 
     pub(crate) fn finish(mut self) -> Result<PieceBlocks, QueryError> {
-        while !self.open.is_empty() {
-            self.seal(BLOCK.min(self.open.len()))?;
+        while !self.open_pieces.is_empty() {
+            self.seal(BLOCK.min(self.open_pieces.len()))?;
         }
         self.steps.blocks.shrink_to_fit();
         Ok(self.steps)
@@ -201,10 +201,10 @@ impl PieceBlocks {
         let mut previous: Option<(usize, Vec<FunctionPiece>)> = None;
         let column = |column_range: TimeRange| {
             let blocks = self.blocks_in(column_range);
-            let mut all = PieceSum::EMPTY;
+            let mut sum = PieceSum::EMPTY;
             for (number, block) in blocks.clone().zip(&self.blocks[blocks]) {
                 if column_range.from.0 <= block.from && block.to <= column_range.to.0 {
-                    all = all.join(block.sum);
+                    sum = sum.join(block.sum);
                     continue;
                 }
                 if previous.as_ref().is_none_or(|previous| previous.0 != number) {
@@ -213,9 +213,9 @@ impl PieceBlocks {
                 let Some((_, pieces)) = &previous else { continue };
                 let low = pieces.partition_point(|piece| piece.to <= column_range.from.0);
                 let inside = pieces[low..].iter().take_while(|piece| piece.from < column_range.to.0);
-                all = inside.fold(all, |all, piece| all.join(PieceSum::of(piece, column_range)));
+                sum = inside.fold(sum, |all, piece| all.join(PieceSum::of(piece, column_range)));
             }
-            Ok(all.column())
+            Ok(sum.column())
         };
         time_range.columns(columns).map(column).collect()
     }

@@ -62,9 +62,9 @@ impl FoldNode {
 pub(crate) struct PieceFold<'a> {
     operation: ReduceOperation,
     /// The value at times without a piece.
-    none: Option<f64>,
+    default_value: Option<f64>,
     time_range: TimeRange,
-    now: i64,
+    time: i64,
     tree: FoldTree,
     /// The end and the leaf of each piece in the tree, the earliest end first.
     ends: BinaryHeap<Reverse<(i64, usize)>>,
@@ -74,18 +74,18 @@ pub(crate) struct PieceFold<'a> {
 }
 
 impl<'a> PieceFold<'a> {
-    /// Starts with no piece in a time range. `none` is the value at times without a piece.
+    /// Starts with no piece in a time range. `default_value` is the value at times without a piece.
     pub(crate) fn new(
         operation: ReduceOperation,
         time_range: TimeRange,
-        none: Option<f64>,
+        default_value: Option<f64>,
         memory: &'a PieceMemory,
     ) -> Self {
         Self {
             operation,
-            none,
+            default_value,
             time_range,
-            now: time_range.from.0,
+            time: time_range.from.0,
             tree: FoldTree::new(),
             ends: BinaryHeap::new(),
             staying: FoldNode::EMPTY,
@@ -122,12 +122,12 @@ impl<'a> PieceFold<'a> {
     }
 
     fn write_up_to(&mut self, timestamp: i64) -> Result<(), QueryError> {
-        if timestamp > self.now {
+        if timestamp > self.time {
             let value = self.staying.join(self.tree.root()).value(self.operation);
-            if let Some(value) = value.or(self.none) {
-                self.steps.push(FunctionPiece { from: self.now, to: timestamp, value })?;
+            if let Some(value) = value.or(self.default_value) {
+                self.steps.push(FunctionPiece { from: self.time, to: timestamp, value })?;
             }
-            self.now = timestamp;
+            self.time = timestamp;
         }
         Ok(())
     }
@@ -146,12 +146,12 @@ struct FoldTree {
     /// leaves.
     nodes: Vec<FoldNode>,
     /// Numbers of the free leaves.
-    free: Vec<usize>,
+    free_leaves: Vec<usize>,
 }
 
 impl FoldTree {
     fn new() -> Self {
-        Self { nodes: vec![FoldNode::EMPTY; 2], free: vec![0] }
+        Self { nodes: vec![FoldNode::EMPTY; 2], free_leaves: vec![0] }
     }
 
     fn root(&self) -> FoldNode {
@@ -170,14 +170,14 @@ impl FoldTree {
 
     /// Adds a value, and returns the number of its leaf.
     fn fill(&mut self, value: f64) -> usize {
-        let leaf = self.free.pop().unwrap_or_else(|| self.grow());
+        let leaf = self.free_leaves.pop().unwrap_or_else(|| self.grow());
         self.set(leaf, FoldNode::of_value(value));
         leaf
     }
 
     fn clear(&mut self, leaf: usize) {
         self.set(leaf, FoldNode::EMPTY);
-        self.free.push(leaf);
+        self.free_leaves.push(leaf);
     }
 
     fn set(&mut self, leaf: usize, node: FoldNode) {
@@ -199,7 +199,7 @@ impl FoldTree {
             nodes[node_index] = nodes[2 * node_index].join(nodes[2 * node_index + 1]);
         }
         self.nodes = nodes;
-        self.free.extend((leaves + 1..2 * leaves).rev());
+        self.free_leaves.extend((leaves + 1..2 * leaves).rev());
         leaves
     }
 }

@@ -21,11 +21,11 @@ pub(super) struct GroupSource {
     pub(super) model: Arc<TypeModel>,
     pub(super) groups: FxHashMap<ContainerId, ContainerGroup>,
     /// The group of each member.
-    pub(super) of: FxHashMap<ContainerId, ContainerId>,
+    pub(super) group_of_member: FxHashMap<ContainerId, ContainerId>,
     pub(super) list: Arc<Vec<ContainerInfo>>,
     pub(super) positions: FxHashMap<ContainerId, usize>,
     pub(super) sums: Vec<GroupVariable>,
-    pub(super) free: FirstFreeNumbers,
+    pub(super) free_numbers: FirstFreeNumbers,
     pub(super) summary: OnceLock<TraceSummary>,
     pub(super) ranges: VariableRanges,
 }
@@ -36,14 +36,14 @@ impl GroupSource {
     pub(super) fn members_of(&self, container: ContainerId) -> Result<&[ContainerInfo], QueryError> {
         match self.groups.get(&container) {
             Some(group) => Ok(&group.members),
-            None if self.of.contains_key(&container) => Err(QueryError::Unknown { kind: "container" }),
+            None if self.group_of_member.contains_key(&container) => Err(QueryError::Unknown { kind: "container" }),
             None => Ok(&[]),
         }
     }
 
     /// The group of a member; otherwise, the container itself.
     pub(super) fn group_of(&self, container: ContainerId) -> ContainerId {
-        self.of.get(&container).copied().unwrap_or(container)
+        self.group_of_member.get(&container).copied().unwrap_or(container)
     }
 
     /// The path of a container in the grouped trace.

@@ -33,8 +33,8 @@ impl GroupSource {
                 while let Some(OwnedPiece { piece, .. }) = merge.next()? {
                     fold.add(&piece)?;
                 }
-                let (container, base, steps) = (info.id, self.free.sample, fold.finish()?);
-                self.free.sample = base.saturating_add(steps.len() as u32);
+                let (container, base, steps) = (info.id, self.free_numbers.sample, fold.finish()?);
+                self.free_numbers.sample = base.saturating_add(steps.len() as u32);
                 self.sums.push(GroupVariable { container, ty: ty.id, base, steps });
             }
         }

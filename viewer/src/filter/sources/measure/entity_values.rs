@@ -53,7 +53,7 @@ fn visit(
     model: &TypeModel,
     types: &[TypeId],
     time_range: TimeRange,
-    mut of: impl FnMut(MeasuredEntity) -> Result<(), QueryError>,
+    mut visit: impl FnMut(MeasuredEntity) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let positions: FxHashMap<ContainerId, usize> = container_tree::positions(list);
     for &ty in types {
@@ -62,7 +62,7 @@ fn visit(
             entity_walk::links(source, ty, time_range, |link| {
                 let places = [link.start, link.end].map(|end| positions.get(&end).copied());
                 let nanos = link.end_time.0.saturating_sub(link.start_time.0);
-                of(MeasuredEntity { places, id: link.id, value: link.value, nanos })
+                visit(MeasuredEntity { places, id: link.id, value: link.value, nanos })
             })?;
             continue;
         }
@@ -70,13 +70,13 @@ fn visit(
             let places = [Some(index), None];
             if kind == PajeTypeKind::Event {
                 entity_walk::events(source, (info.id, ty), time_range, |mark| {
-                    of(MeasuredEntity { places, id: mark.id, value: mark.value, nanos: 0 })
+                    visit(MeasuredEntity { places, id: mark.id, value: mark.value, nanos: 0 })
                 })?;
             }
             for depth in 0..if kind == PajeTypeKind::State { source.depths(info.id, ty) } else { 0 } {
                 entity_walk::states(source, StateLaneId { container: info.id, ty, depth }, time_range, |state| {
                     let nanos = state.life.to.0.saturating_sub(state.life.from.0);
-                    of(MeasuredEntity { places, id: state.id, value: state.value, nanos })
+                    visit(MeasuredEntity { places, id: state.id, value: state.value, nanos })
                 })?;
             }
         }
@@ -109,8 +109,8 @@ pub(crate) fn durations(
         Ok(())
     })?;
     #[expect(clippy::cast_precision_loss, reason = "an order by duration")]
-    let statistic = |all: Vec<i64>| {
-        let all = all.into_iter().collect::<Durations>();
+    let statistic = |durations: Vec<i64>| {
+        let all = durations.into_iter().collect::<Durations>();
         let quantile = |share| all.quantile(share).map(|nanos| nanos as f64);
         match statistic {
             DurationStatistic::Mean => all.mean(),
@@ -128,16 +128,16 @@ pub(crate) fn durations(
     Ok(once.map(statistic).collect())
 }
 
-/// The numbers in `all` without those in `some`, with multiplicity. O(n log n).
-fn multiset_difference(mut all: Vec<i64>, mut some: Vec<i64>) -> Vec<i64> {
-    if some.is_empty() {
-        return all;
+/// The numbers in `values` without those in `removed_values`, with multiplicity. O(n log n).
+fn multiset_difference(mut values: Vec<i64>, mut removed_values: Vec<i64>) -> Vec<i64> {
+    if removed_values.is_empty() {
+        return values;
     }
-    all.sort_unstable();
-    some.sort_unstable();
-    let mut some = some.into_iter().peekable();
-    all.retain(|number| some.next_if_eq(number).is_none());
-    all
+    values.sort_unstable();
+    removed_values.sort_unstable();
+    let mut some = removed_values.into_iter().peekable();
+    values.retain(|number| some.next_if_eq(number).is_none());
+    values
 }
 
 /// For each container, the numbers of it and of all containers below it. In the list, a container
@@ -221,7 +221,7 @@ pub(crate) fn fields(
 pub(crate) fn links(
     source: &Arc<dyn TimelineSource>,
     list: &[ContainerInfo],
-    sent: bool,
+    counts_starts: bool,
     field: Option<&str>,
     of: Option<&NamePattern>,
     time_range: TimeRange,
@@ -235,7 +235,7 @@ pub(crate) fn links(
     let mut direct = vec![Some(0.0); list.len()];
     visit(source.as_ref(), list, &model, &types, time_range, |entity| {
         let amount = field.map_or(Ok(Some(1.0)), |field| number(source.as_ref(), entity.id, field))?;
-        if let (Some(index), Some(amount)) = (entity.places[usize::from(!sent)], amount) {
+        if let (Some(index), Some(amount)) = (entity.places[usize::from(!counts_starts)], amount) {
             direct[index] = direct[index].map(|sum| sum + amount);
         }
         Ok(())

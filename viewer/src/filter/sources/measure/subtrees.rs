@@ -11,17 +11,17 @@ pub(super) fn combine<T: Copy>(
     join: impl Fn(T, T) -> T,
 ) -> Vec<Option<T>> {
     let positions = container_tree::positions(list);
-    let mut all = direct.to_vec();
+    let mut sums = direct.to_vec();
     // Children come after their parents. So in reverse order, each container is complete when it is
     // added to its parent.
     for index in (1..list.len()).rev() {
         let Some(&parent) = positions.get(&list[index].parent).filter(|&&parent| parent < index) else { continue };
-        all[parent] = match (all[parent], all[index]) {
+        sums[parent] = match (sums[parent], sums[index]) {
             (Some(a), Some(b)) => Some(join(a, b)),
             (a, b) => a.or(b),
         };
     }
-    all
+    sums
 }
 
 /// The position of the lowest container that contains both. O(depth).

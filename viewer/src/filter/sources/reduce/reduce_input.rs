@@ -52,13 +52,13 @@ impl ReduceInput {
     pub(crate) fn new(source: &dyn TimelineSource, reduction: &Reduction) -> Result<Self, FilterError> {
         let model = source.model();
         let entities = |ty: &TypeInfo| ty.kind != PajeTypeKind::Container;
-        let of = NamePatterns::new(vec![reduction.of.clone()]);
+        let of = NamePatterns::new(vec![reduction.types.clone()]);
         let mut types = pattern::types(&model, &of, "type of states, events, links or variables", entities)?;
         let variables = types.iter().any(|ty| kind(&model, *ty) == PajeTypeKind::Variable);
         let (mut values, mut field) = (None, None);
         if reduction.operation == ReduceOperation::Count {
             if !reduction.values.is_any() {
-                let (of, value_ids) = pattern::values(&model, &reduction.values, Some(&reduction.of))?;
+                let (of, value_ids) = pattern::values(&model, &reduction.values, Some(&reduction.types))?;
                 (types, values) = (of, Some(value_ids));
             }
         } else if !variables {
@@ -68,7 +68,7 @@ impl ReduceInput {
                 None => {
                     let values = NamePatterns::new(vec![NamePattern::new("Bytes")]);
                     let example = Reduction { values, ..reduction.clone() }.to_string();
-                    return Err(FilterError::NoField { of: reduction.of.to_string(), example });
+                    return Err(FilterError::NoField { of: reduction.types.to_string(), example });
                 }
                 Some(field) => entity_fields::check(source, FieldUse::Reduction, field, &types)?,
             }
@@ -79,14 +79,14 @@ impl ReduceInput {
         {
             let values = NamePatterns::new(vec![NamePattern::new(end.word())]);
             let example = Reduction { end: None, values, ..reduction.clone() }.to_string();
-            return Err(FilterError::NoLinks { of: reduction.of.to_string(), example });
+            return Err(FilterError::NoLinks { of: reduction.types.to_string(), example });
         }
         Ok(Self { types, values, field, operation: reduction.operation, end: reduction.end })
     }
 
     /// The result for times without an entity. A count is 0, and so is the sum of a field. A
     /// variable without a value has no result.
-    fn none(&self) -> Option<f64> {
+    fn default_value(&self) -> Option<f64> {
         match self.operation {
             ReduceOperation::Count => Some(0.0),
             ReduceOperation::Sum if self.field.is_some() => Some(0.0),
@@ -107,11 +107,11 @@ impl ReduceInput {
         let parts = processors().min(MAX_THREADS).min(owners.len()).max(1);
         let jobs = owners.chunks(owners.len().div_ceil(parts).max(1)).collect();
         let results = map_in_order(jobs, MAX_THREADS, |owners| self.steps_of_some(source, list, owners, memory));
-        let mut all = Vec::with_capacity(owners.len());
+        let mut inputs = Vec::with_capacity(owners.len());
         for batch in results {
-            all.extend(batch?);
+            inputs.extend(batch?);
         }
-        Ok(all)
+        Ok(inputs)
     }
 
     fn steps_of_some(
@@ -121,7 +121,8 @@ impl ReduceInput {
         owners: &[Range<usize>],
         memory: &PieceMemory,
     ) -> Result<Vec<PieceBlocks>, QueryError> {
-        let fold = |owner: &Range<usize>| PieceFold::new(self.operation, list[owner.start].life, self.none(), memory);
+        let fold =
+            |owner: &Range<usize>| PieceFold::new(self.operation, list[owner.start].life, self.default_value(), memory);
         let mut folds: Vec<PieceFold<'_>> = owners.iter().map(fold).collect();
         let mut merge = PieceMerge::new(self.lists(source, list, owners))?;
         while let Some(OwnedPiece { owner, piece }) = merge.next()? {

@@ -47,7 +47,7 @@ pub(crate) struct ResultStates {
     /// The first of the new values.
     first: ValueId,
     /// The containers in the store, by container and type of the result.
-    of: FxHashMap<(ContainerId, TypeId), ContainerId>,
+    store_containers: FxHashMap<(ContainerId, TypeId), ContainerId>,
 }
 
 impl ResultStates {
@@ -89,7 +89,7 @@ impl ResultStates {
             shades.assigned += 1;
             model.values.push(ValueInfo { id: ValueId(id), ty, name, color, style: DrawStyle::NONE, category: None });
         }
-        let of = results
+        let store_containers = results
             .iter()
             .zip(1..)
             .map(|(result, number)| ((result.container, result.ty), ContainerId(number)))
@@ -98,22 +98,22 @@ impl ResultStates {
         for result in results {
             result.steps = PieceBlocks::default();
         }
-        Ok(Self { store, base, first, of })
+        Ok(Self { store, base, first, store_containers })
     }
 
     /// The corresponding lane of the store.
     pub(crate) fn lane(&self, lane: StateLaneId) -> Option<StateLaneId> {
-        let container = *self.of.get(&(lane.container, lane.ty))?;
+        let container = *self.store_containers.get(&(lane.container, lane.ty))?;
         Some(StateLaneId { container, ty: STATE, depth: lane.depth })
     }
 
     pub(crate) fn has(&self, container: ContainerId, ty: TypeId) -> bool {
-        self.of.contains_key(&(container, ty))
+        self.store_containers.contains_key(&(container, ty))
     }
 
     /// The container and type of the result that a container of the store represents.
     pub(crate) fn owner(&self, container: ContainerId) -> Option<(ContainerId, TypeId)> {
-        self.of.iter().find(|of| *of.1 == container).map(|of| *of.0)
+        self.store_containers.iter().find(|of| *of.1 == container).map(|of| *of.0)
     }
 
     pub(crate) fn value(&self, value: ValueId) -> ValueId {
@@ -235,12 +235,12 @@ fn sortable_integer(value: f64) -> i64 {
     if bits < 0 { i64::MIN.wrapping_sub(bits) } else { bits }
 }
 
-/// Shade number `rank` of `of`, from light to dark blue. Larger numbers are darker.
-fn shade(rank: usize, of: usize) -> RgbColor {
+/// Shade number `rank` of `count`, from light to dark blue. Larger numbers are darker.
+fn shade(rank: usize, count: usize) -> RgbColor {
     const LIGHT: [f64; 3] = [236.0, 241.0, 247.0];
     const DARK: [f64; 3] = [8.0, 64.0, 129.0];
     #[expect(clippy::cast_precision_loss, reason = "a shade")]
-    let part = rank as f64 / (of.max(2) - 1) as f64;
+    let part = rank as f64 / (count.max(2) - 1) as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a channel")]
     let channel = |of: usize| (LIGHT[of] + (DARK[of] - LIGHT[of]) * part).round() as u8;
     RgbColor { red: channel(0), green: channel(1), blue: channel(2) }

@@ -21,15 +21,15 @@ TUMIT1_SLOW(void tumit1_read_clocks(struct tumit1_reading *to_)) {
     }
 }
 
-TUMIT1_SLOW(void tumit1_append_reading(const struct tumit1_reading *of_)) {
+TUMIT1_SLOW(void tumit1_append_reading(const struct tumit1_reading *reading_)) {
     unsigned char block_[TUMIT1_HEADER_BYTES + 40];
     unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
-    p_ = tumit1_put_u64(p_, of_->ticks_);
-    p_ = tumit1_put_u64(p_, of_->monotonic_);
-    p_ = tumit1_put_u64(p_, of_->real_);
-    p_ = tumit1_put_u64(p_, of_->bracket_);
+    p_ = tumit1_put_u64(p_, reading_->ticks_);
+    p_ = tumit1_put_u64(p_, reading_->monotonic_);
+    p_ = tumit1_put_u64(p_, reading_->real_);
+    p_ = tumit1_put_u64(p_, reading_->bracket_);
     (void)tumit1_append_plain(TUMIT1_KIND_ANCHORS, TUMIT1_PROCESS_STREAM, 1, block_, 32,
-                              of_->ticks_, of_->ticks_);
+                              reading_->ticks_, reading_->ticks_);
 }
 
 /* Stores a reading of the clock. A killed process ends at the later of its last reading and its

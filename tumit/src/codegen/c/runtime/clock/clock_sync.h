@@ -35,14 +35,14 @@ struct tumit1_bursts {
 extern TUMIT1_WEAK struct tumit1_bursts tumit1_bursts;
 struct tumit1_bursts tumit1_bursts;
 
-TUMIT1_SLOW(uint32_t tumit1_sync_option(const char *name_, uint32_t otherwise_)) {
-    const int given_ = tumit1_env_number(name_);
+TUMIT1_SLOW(uint32_t tumit1_sync_option(const char *name_, uint32_t default_number_)) {
+    const int number_ = tumit1_env_number(name_);
     const char *text_ = tumit1_env(name_);
-    if (given_ < 0 && text_ != NULL && !tumit1_bursts.reported_) {
+    if (number_ < 0 && text_ != NULL && !tumit1_bursts.reported_) {
         tumit1_bursts.reported_ = 1;
         tumit1_report_invalid(name_, text_, -1, "a whole number");
     }
-    return given_ < 0 ? otherwise_ : (uint32_t)given_;
+    return number_ < 0 ? default_number_ : (uint32_t)number_;
 }
 TUMIT1_SLOW(uint32_t tumit1_sync_exchanges(void)) {
     const uint32_t count_ = tumit1_sync_option("TUMIT_SYNC_EXCHANGES", TUMIT_SYNC_EXCHANGES);
@@ -60,24 +60,25 @@ TUMIT1_SLOW(uint64_t tumit1_hash_domain(const char *text_)) {
 
 /* The data of this process. The process begins to record unless it did before. */
 TUMIT1_SLOW(struct tumit1_hello tumit1_sync_own_hello(void)) {
-    struct tumit1_hello own_ = {0, 0, 0, 0};
+    struct tumit1_hello hello_ = {0, 0, 0, 0};
     const uint32_t busy_ = tumit1_begin_work();
     (void)tumit1_begin_session();
     if (tumit1_is_open()) {
-        memcpy(&own_.id_, tumit1_session.id_, sizeof own_.id_);
-        own_.domain_ = tumit1_hash_domain(tumit1_clock.domain_);
+        memcpy(&hello_.id_, tumit1_session.id_, sizeof hello_.id_);
+        hello_.domain_ = tumit1_hash_domain(tumit1_clock.domain_);
     }
     tumit1_end_work(busy_);
-    own_.burst_ = tumit1_bursts.next_;
-    own_.exchanges_ = tumit1_sync_exchanges();
-    return own_;
+    hello_.burst_ = tumit1_bursts.next_;
+    hello_.exchanges_ = tumit1_sync_exchanges();
+    return hello_;
 }
-TUMIT1_SLOW(uint64_t tumit1_sync_pack_options(const struct tumit1_hello *of_)) {
-    return (uint64_t)of_->burst_ | (uint64_t)of_->exchanges_ << 32 | TUMIT1_SYNC_HELLO << 48;
+TUMIT1_SLOW(uint64_t tumit1_sync_pack_options(const struct tumit1_hello *hello_)) {
+    return (uint64_t)hello_->burst_ | (uint64_t)hello_->exchanges_ << 32 | TUMIT1_SYNC_HELLO << 48;
 }
 TUMIT1_SLOW(int tumit1_sync_send_hello(const struct tumit1_link *link_, uint32_t peer_,
-                                       const struct tumit1_hello *own_)) {
-    return tumit1_link_send(link_, peer_, own_->id_, own_->domain_, tumit1_sync_pack_options(own_));
+                                       const struct tumit1_hello *hello_)) {
+    return tumit1_link_send(link_, peer_, hello_->id_, hello_->domain_,
+                            tumit1_sync_pack_options(hello_));
 }
 /* Parses the words of a message. Returns 0, or EPROTO when they are invalid. */
 TUMIT1_SLOW(int tumit1_sync_parse_hello(const uint64_t words_[3], struct tumit1_hello *other_)) {
@@ -178,51 +179,53 @@ TUMIT1_SLOW(int tumit1_sync_answer_requests(const struct tumit1_link *link_, uin
 }
 
 int tumit1_sync_ask(const struct tumit1_link *link_, const uint32_t *peers_, size_t count_) {
-    const struct tumit1_hello own_ = tumit1_sync_own_hello();
-    struct tumit1_hello *others_ = (struct tumit1_hello *)malloc((count_ + 1) * sizeof *others_);
-    uint32_t burst_ = own_.burst_;
+    const struct tumit1_hello hello_ = tumit1_sync_own_hello();
+    struct tumit1_hello *peer_hellos_ =
+        (struct tumit1_hello *)malloc((count_ + 1) * sizeof *peer_hellos_);
+    uint32_t burst_ = hello_.burst_;
     size_t i_;
-    int error_ = others_ == NULL ? ENOMEM : 0;
+    int error_ = peer_hellos_ == NULL ? ENOMEM : 0;
     for (i_ = 0; error_ == 0 && i_ < count_; i_++) {
-        error_ = tumit1_sync_send_hello(link_, peers_[i_], &own_);
-        error_ = error_ == 0 ? tumit1_sync_get_hello(link_, peers_[i_], &others_[i_]) : error_;
-        if (error_ == 0 && others_[i_].burst_ > burst_) {
-            burst_ = others_[i_].burst_;
+        error_ = tumit1_sync_send_hello(link_, peers_[i_], &hello_);
+        error_ = error_ == 0 ? tumit1_sync_get_hello(link_, peers_[i_], &peer_hellos_[i_]) : error_;
+        if (error_ == 0 && peer_hellos_[i_].burst_ > burst_) {
+            burst_ = peer_hellos_[i_].burst_;
         }
     }
     tumit1_sync_set_next_burst(burst_);
     for (i_ = 0; error_ == 0 && i_ < count_; i_++) {
-        if (tumit1_sync_clocks_differ(&own_, &others_[i_])) {
-            error_ = tumit1_sync_send_requests(link_, peers_[i_], others_[i_].id_, burst_,
-                                               own_.exchanges_);
+        if (tumit1_sync_clocks_differ(&hello_, &peer_hellos_[i_])) {
+            error_ = tumit1_sync_send_requests(link_, peers_[i_], peer_hellos_[i_].id_, burst_,
+                                               hello_.exchanges_);
         }
     }
-    free(others_);
+    free(peer_hellos_);
     return error_;
 }
 
 int tumit1_sync_answer(const struct tumit1_link *link_, uint32_t peer_) {
-    const struct tumit1_hello own_ = tumit1_sync_own_hello();
-    struct tumit1_hello other_;
-    int error_ = tumit1_sync_get_hello(link_, peer_, &other_);
+    const struct tumit1_hello hello_ = tumit1_sync_own_hello();
+    struct tumit1_hello peer_hello_;
+    int error_ = tumit1_sync_get_hello(link_, peer_, &peer_hello_);
     if (error_ != 0) {
         return error_;
     }
-    tumit1_sync_set_next_burst(own_.burst_ > other_.burst_ ? own_.burst_ : other_.burst_);
-    error_ = tumit1_sync_send_hello(link_, peer_, &own_);
-    return error_ == 0 && tumit1_sync_clocks_differ(&own_, &other_)
-               ? tumit1_sync_answer_requests(link_, peer_, other_.exchanges_)
+    tumit1_sync_set_next_burst(hello_.burst_ > peer_hello_.burst_ ? hello_.burst_
+                                                                  : peer_hello_.burst_);
+    error_ = tumit1_sync_send_hello(link_, peer_, &hello_);
+    return error_ == 0 && tumit1_sync_clocks_differ(&hello_, &peer_hello_)
+               ? tumit1_sync_answer_requests(link_, peer_, peer_hello_.exchanges_)
                : error_;
 }
 
 /* Finds the first recording process of each clock. Returns their number. */
-TUMIT1_SLOW(uint32_t tumit1_sync_leaders(const struct tumit1_hello *all_, uint32_t size_,
+TUMIT1_SLOW(uint32_t tumit1_sync_leaders(const struct tumit1_hello *hellos_, uint32_t size_,
                                          uint32_t *leaders_)) {
     uint32_t count_ = 0, i_, j_;
     for (i_ = 0; i_ < size_; i_++) {
-        for (j_ = 0; j_ < count_ && all_[leaders_[j_]].domain_ != all_[i_].domain_; j_++) {
+        for (j_ = 0; j_ < count_ && hellos_[leaders_[j_]].domain_ != hellos_[i_].domain_; j_++) {
         }
-        if (all_[i_].id_ != 0 && j_ == count_) {
+        if (hellos_[i_].id_ != 0 && j_ == count_) {
             leaders_[count_++] = i_;
         }
     }
@@ -240,9 +243,9 @@ TUMIT1_SLOW(int tumit1_sync_exchange_with(const struct tumit1_link *link_, uint3
 }
 
 /* All exchanges of the calling process, if it has the data of all participants. */
-TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_, const struct tumit1_hello *all_,
-                                   const uint32_t *leaders_, uint32_t count_, uint32_t burst_,
-                                   uint32_t exchanges_)) {
+TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_,
+                                   const struct tumit1_hello *hellos_, const uint32_t *leaders_,
+                                   uint32_t count_, uint32_t burst_, uint32_t exchanges_)) {
     uint32_t leader_, round_;
     int error_ = 0;
     for (leader_ = 0; leader_ < count_ && leaders_[leader_] != link_->me_; leader_++) {
@@ -251,7 +254,7 @@ TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_, const struct
         const uint32_t peer_ = leader_ ^ 1u << round_;
         if (peer_ < count_) {
             error_ = tumit1_sync_exchange_with(link_, leader_, round_, leaders_[peer_],
-                                               all_[leaders_[peer_]].id_, burst_, exchanges_);
+                                               hellos_[leaders_[peer_]].id_, burst_, exchanges_);
         }
     }
     return error_;
@@ -259,62 +262,64 @@ TUMIT1_SLOW(int tumit1_sync_rounds(const struct tumit1_link *link_, const struct
 
 /* Process 0 sends a process the list of its peers. */
 TUMIT1_SLOW(int tumit1_sync_send_plan(const struct tumit1_link *link_,
-                                      const struct tumit1_hello *all_, const uint32_t *leaders_,
+                                      const struct tumit1_hello *hellos_, const uint32_t *leaders_,
                                       uint32_t count_, uint32_t peer_, uint32_t burst_)) {
     uint32_t leader_, rounds_ = 0, round_;
     int error_;
     for (leader_ = 0; leader_ < count_ && leaders_[leader_] != peer_; leader_++) {
     }
-    while (leader_ < count_ && all_[0].exchanges_ != 0 && count_ > UINT64_C(1) << rounds_) {
+    while (leader_ < count_ && hellos_[0].exchanges_ != 0 && count_ > UINT64_C(1) << rounds_) {
         rounds_++;
     }
     leader_ = leader_ < count_ ? leader_ : TUMIT1_SYNC_NONE;
     error_ =
         tumit1_link_send(link_, peer_, (uint64_t)leader_ | (uint64_t)rounds_ << 32,
-                         (uint64_t)burst_ | (uint64_t)all_[0].exchanges_ << 32, TUMIT1_SYNC_PLAN);
+                         (uint64_t)burst_ | (uint64_t)hellos_[0].exchanges_ << 32,
+                         TUMIT1_SYNC_PLAN);
     for (round_ = 0; error_ == 0 && round_ < rounds_; round_++) {
         const uint32_t other_ = leader_ ^ 1u << round_;
         error_ = other_ < count_ ? tumit1_link_send(link_, peer_, leaders_[other_],
-                                                    all_[leaders_[other_]].id_, round_)
+                                                    hellos_[leaders_[other_]].id_, round_)
                                  : tumit1_link_send(link_, peer_, TUMIT1_SYNC_NONE, 0, round_);
     }
     return error_;
 }
 
 TUMIT1_SLOW(int tumit1_sync_lead(const struct tumit1_link *link_)) {
-    struct tumit1_hello *all_ = (struct tumit1_hello *)malloc(link_->size_ * sizeof *all_);
+    struct tumit1_hello *hellos_ = (struct tumit1_hello *)malloc(link_->size_ * sizeof *hellos_);
     uint32_t *leaders_ = (uint32_t *)malloc(link_->size_ * sizeof *leaders_);
     uint32_t count_ = 0, burst_ = 0, i_;
-    int error_ = all_ == NULL || leaders_ == NULL ? ENOMEM : 0;
+    int error_ = hellos_ == NULL || leaders_ == NULL ? ENOMEM : 0;
     if (error_ == 0) {
-        all_[0] = tumit1_sync_own_hello();
+        hellos_[0] = tumit1_sync_own_hello();
         for (i_ = 1; error_ == 0 && i_ < link_->size_; i_++) {
-            error_ = tumit1_sync_get_hello(link_, i_, &all_[i_]);
+            error_ = tumit1_sync_get_hello(link_, i_, &hellos_[i_]);
         }
     }
     if (error_ == 0) {
-        count_ = tumit1_sync_leaders(all_, link_->size_, leaders_);
+        count_ = tumit1_sync_leaders(hellos_, link_->size_, leaders_);
         for (i_ = 0; i_ < link_->size_; i_++) {
-            burst_ = all_[i_].burst_ > burst_ ? all_[i_].burst_ : burst_;
+            burst_ = hellos_[i_].burst_ > burst_ ? hellos_[i_].burst_ : burst_;
         }
         for (i_ = 1; error_ == 0 && i_ < link_->size_; i_++) {
-            error_ = tumit1_sync_send_plan(link_, all_, leaders_, count_, i_, burst_);
+            error_ = tumit1_sync_send_plan(link_, hellos_, leaders_, count_, i_, burst_);
         }
         tumit1_sync_set_next_burst(burst_);
         error_ = error_ == 0
-                     ? tumit1_sync_rounds(link_, all_, leaders_, count_, burst_, all_[0].exchanges_)
+                     ? tumit1_sync_rounds(link_, hellos_, leaders_, count_, burst_,
+                                          hellos_[0].exchanges_)
                      : error_;
     }
     free(leaders_);
-    free(all_);
+    free(hellos_);
     return error_;
 }
 
 TUMIT1_SLOW(int tumit1_sync_follow(const struct tumit1_link *link_)) {
-    const struct tumit1_hello own_ = tumit1_sync_own_hello();
+    const struct tumit1_hello hello_ = tumit1_sync_own_hello();
     uint64_t plan_[3], peers_of_round_[32][3];
     uint32_t rounds_, round_;
-    int error_ = tumit1_sync_send_hello(link_, 0, &own_);
+    int error_ = tumit1_sync_send_hello(link_, 0, &hello_);
     error_ = error_ == 0 ? tumit1_link_receive(link_, 0, plan_) : error_;
     if (error_ != 0) {
         return error_;

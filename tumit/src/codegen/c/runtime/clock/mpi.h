@@ -65,35 +65,35 @@ TUMIT1_SLOW(int tumit1_mpi_receive(void *mpi_, uint32_t peer_, void *message_)) 
  * that each computes its peers itself. */
 TUMIT1_SLOW(void tumit1_mpi_sync(void)) {
     struct tumit1_mpi *m_ = &tumit1_mpi;
-    struct tumit1_hello *all_, own_;
-    uint64_t mine_[3], *words_;
+    struct tumit1_hello *hellos_, hello_;
+    uint64_t own_words_[3], *words_;
     uint32_t *leaders_;
     uint32_t count_, i_, burst_ = 0;
     if (!m_->started_ || m_->finished_) {
         return;
     }
     tumit1_sync_restart_interval(&m_->link_);
-    own_ = tumit1_sync_own_hello();
-    mine_[0] = own_.id_;
-    mine_[1] = own_.domain_;
-    mine_[2] = tumit1_sync_pack_options(&own_);
-    words_ = (uint64_t *)malloc(m_->link_.size_ * sizeof mine_);
-    all_ = (struct tumit1_hello *)malloc(m_->link_.size_ * sizeof *all_);
+    hello_ = tumit1_sync_own_hello();
+    own_words_[0] = hello_.id_;
+    own_words_[1] = hello_.domain_;
+    own_words_[2] = tumit1_sync_pack_options(&hello_);
+    words_ = (uint64_t *)malloc(m_->link_.size_ * sizeof own_words_);
+    hellos_ = (struct tumit1_hello *)malloc(m_->link_.size_ * sizeof *hellos_);
     leaders_ = (uint32_t *)malloc(m_->link_.size_ * sizeof *leaders_);
-    if (words_ == NULL || all_ == NULL || leaders_ == NULL) {
+    if (words_ == NULL || hellos_ == NULL || leaders_ == NULL) {
         MPI_Abort(m_->comm_, 1);
         return;
     }
-    MPI_Allgather(mine_, 3, MPI_UINT64_T, words_, 3, MPI_UINT64_T, m_->comm_);
+    MPI_Allgather(own_words_, 3, MPI_UINT64_T, words_, 3, MPI_UINT64_T, m_->comm_);
     for (i_ = 0; i_ < m_->link_.size_; i_++) {
-        (void)tumit1_sync_parse_hello(words_ + 3 * (size_t)i_, &all_[i_]);
-        burst_ = all_[i_].burst_ > burst_ ? all_[i_].burst_ : burst_;
+        (void)tumit1_sync_parse_hello(words_ + 3 * (size_t)i_, &hellos_[i_]);
+        burst_ = hellos_[i_].burst_ > burst_ ? hellos_[i_].burst_ : burst_;
     }
     tumit1_sync_set_next_burst(burst_);
-    count_ = tumit1_sync_leaders(all_, m_->link_.size_, leaders_);
-    (void)tumit1_sync_rounds(&m_->link_, all_, leaders_, count_, burst_, all_[0].exchanges_);
+    count_ = tumit1_sync_leaders(hellos_, m_->link_.size_, leaders_);
+    (void)tumit1_sync_rounds(&m_->link_, hellos_, leaders_, count_, burst_, hellos_[0].exchanges_);
     free(leaders_);
-    free(all_);
+    free(hellos_);
     free(words_);
 }
 

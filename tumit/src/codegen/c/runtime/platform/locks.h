@@ -29,7 +29,7 @@ TUMIT1_HOT void tumit1_hold_cancel(int how_) {
  * cancelled either. Returns the argument for tumit1_end_work(). */
 TUMIT1_SLOW(uint32_t tumit1_begin_work(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    uint32_t before_ = (c_->busy_ != 0) * TUMIT1_WAS_BUSY | c_->locked_ * TUMIT1_WAS_LOCKED;
+    uint32_t flags_ = (c_->busy_ != 0) * TUMIT1_WAS_BUSY | c_->locked_ * TUMIT1_WAS_LOCKED;
     const uint32_t *guard_ = tumit1_session.guard_;
     int cancel_ = 0, type_ = PTHREAD_CANCEL_DEFERRED;
     if (!c_->locked_) {
@@ -44,31 +44,31 @@ TUMIT1_SLOW(uint32_t tumit1_begin_work(void)) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
     if (cancel_ != PTHREAD_CANCEL_DISABLE) {
         pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type_);
-        before_ |= TUMIT1_WAS_CANCELLABLE;
+        flags_ |= TUMIT1_WAS_CANCELLABLE;
     }
     if (type_ == PTHREAD_CANCEL_ASYNCHRONOUS) {
         tumit1_hold_cancel(SIG_BLOCK);
-        before_ |= TUMIT1_WAS_ASYNCHRONOUS;
+        flags_ |= TUMIT1_WAS_ASYNCHRONOUS;
     }
-    return before_;
+    return flags_;
 }
-TUMIT1_SLOW(void tumit1_end_work(uint32_t before_)) {
+TUMIT1_SLOW(void tumit1_end_work(uint32_t flags_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    const int outermost_ = (before_ & TUMIT1_WAS_LOCKED) == 0;
+    const int outermost_ = (flags_ & TUMIT1_WAS_LOCKED) == 0;
     if (c_->forked_ && outermost_) {
         tumit1_complete_child();
     }
-    c_->locked_ = before_ / TUMIT1_WAS_LOCKED & 1u;
-    __atomic_store_n(&c_->busy_, (before_ & TUMIT1_WAS_BUSY) != 0 ? TUMIT1_BUSY : 0u,
+    c_->locked_ = flags_ / TUMIT1_WAS_LOCKED & 1u;
+    __atomic_store_n(&c_->busy_, (flags_ & TUMIT1_WAS_BUSY) != 0 ? TUMIT1_BUSY : 0u,
                      __ATOMIC_RELEASE);
-    if ((before_ & TUMIT1_WAS_ASYNCHRONOUS) != 0) {
+    if ((flags_ & TUMIT1_WAS_ASYNCHRONOUS) != 0) {
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
         tumit1_hold_cancel(SIG_UNBLOCK);
     }
     if (outermost_) {
         errno = c_->errno_;
     }
-    if ((before_ & TUMIT1_WAS_CANCELLABLE) != 0) {
+    if ((flags_ & TUMIT1_WAS_CANCELLABLE) != 0) {
         pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL); /* may not return */
     }
 }
@@ -76,13 +76,13 @@ TUMIT1_SLOW(void tumit1_end_work(uint32_t before_)) {
 /* Takes the lock of all state except the file, in calls that are not records. Returns the
  * argument for tumit1_unlock_state(). */
 TUMIT1_SLOW(uint32_t tumit1_lock_state(void)) {
-    uint32_t before_ = tumit1_begin_work();
+    uint32_t flags_ = tumit1_begin_work();
     pthread_mutex_lock(&tumit1_state_lock);
-    return before_;
+    return flags_;
 }
-TUMIT1_SLOW(void tumit1_unlock_state(uint32_t before_)) {
+TUMIT1_SLOW(void tumit1_unlock_state(uint32_t flags_)) {
     pthread_mutex_unlock(&tumit1_state_lock);
-    tumit1_end_work(before_);
+    tumit1_end_work(flags_);
 }
 
 /* Takes the writer's lock, after tumit1_begin_work(). The writer thread gives precedence to threads

@@ -8,8 +8,8 @@ TUMIT1_SLOW(void *tumit1_map_memory(size_t bytes_)) {
 }
 
 /* Replaces the mapping at `at_` by private memory. Returns 0 or an errno. */
-TUMIT1_SLOW(int tumit1_map_private(void *at_, size_t bytes_)) {
-    return mmap(at_, bytes_, PROT_READ | PROT_WRITE,
+TUMIT1_SLOW(int tumit1_map_private(void *address_, size_t bytes_)) {
+    return mmap(address_, bytes_, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED
                ? errno
                : 0;

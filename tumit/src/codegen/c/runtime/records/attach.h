@@ -104,13 +104,13 @@ void tumit1_detach(struct tumit1_stream *t_, uint64_t now_) {
 TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     uint64_t now_;
-    uint32_t before_;
+    uint32_t flags_;
     int urgent_;
     if (cursor_ != c_ || c_->locked_) {
         return;
     }
     c_->busy_ = 0; /* the thread was cancelled inside a record, which is then discarded */
-    before_ = tumit1_begin_work();
+    flags_ = tumit1_begin_work();
     now_ = tumit1_now_slow();
     pthread_mutex_lock(&tumit1_state_lock);
     if (c_->waited_until_ != 0) {
@@ -125,7 +125,7 @@ TUMIT1_SLOW(void tumit1_retire(void *cursor_)) {
     urgent_ = tumit1_is_urgent() || __atomic_load_n(&tumit1_session.main_exited_, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&tumit1_state_lock);
     (void)tumit1_wake_writer(urgent_);
-    tumit1_end_work(before_);
+    tumit1_end_work(flags_);
 }
 
 /* Runs with the first record of a process. The caller holds the lock. */
@@ -182,7 +182,7 @@ TUMIT1_SLOW(int tumit1_begin_session(void)) {
 
 int tumit1_start(const struct tumit1_config *config_) {
     struct tumit1_session *s_ = &tumit1_session;
-    uint32_t before_ = tumit1_lock_state();
+    uint32_t flags_ = tumit1_lock_state();
     int error_;
     if (config_ != NULL && s_->state_ == TUMIT1_CLOSED) {
         const char **texts_[4];
@@ -206,20 +206,20 @@ int tumit1_start(const struct tumit1_config *config_) {
     }
     pthread_mutex_unlock(&tumit1_state_lock);
     error_ = tumit1_begin_session();
-    tumit1_end_work(before_);
+    tumit1_end_work(flags_);
     return error_;
 }
 
 void tumit1_set_rank(int rank_, int ranks_) {
     struct tumit1_session *s_ = &tumit1_session;
-    uint32_t before_ = tumit1_lock_state();
+    uint32_t flags_ = tumit1_lock_state();
     if (s_->state_ == TUMIT1_CLOSED) {
         s_->rank_ = rank_;
         s_->ranks_ = ranks_;
         s_->rank_known_ = 1;
     }
     pthread_mutex_unlock(&tumit1_state_lock);
-    tumit1_end_work(before_);
+    tumit1_end_work(flags_);
 }
 
 /* Whether no stream can be created for the calling thread, because it is in a signal handler.
@@ -237,7 +237,7 @@ TUMIT1_SLOW(struct tumit1_stream *tumit1_attach(struct tumit1_cursor *c_, int ov
     struct tumit1_stream *t_ = NULL;
     const uint64_t tid_ = (uint64_t)syscall(SYS_gettid);
     unsigned char tags_[TUMIT1_STREAM_BYTES];
-    int unknown_ = 0;
+    int has_unlogged_name_ = 0;
     tumit1_default_name(c_, tid_);
     if (!tumit1_is_open()) {
         (void)tumit1_begin_session();
@@ -262,13 +262,13 @@ TUMIT1_SLOW(struct tumit1_stream *tumit1_attach(struct tumit1_cursor *c_, int ov
         t_->next_ = s_->live_;
         s_->live_ = t_;
         s_->alive_++;
-        unknown_ = s_->pool_.live_ && !tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_,
+        has_unlogged_name_ = s_->pool_.live_ && !tumit1_log(TUMIT1_KIND_STREAM, t_->stream_, tags_,
                                                   (size_t)(tumit1_put_stream(tags_, t_) - tags_));
         *(overwrites_ ? &c_->flight_thread_ : &c_->thread_) = t_;
         tumit1_move_early_drops(t_);
     }
     pthread_mutex_unlock(&tumit1_state_lock);
-    if (unknown_) {
+    if (has_unlogged_name_) {
         /* names without room in the live file are written before their first use */
         tumit1_save_names();
     }

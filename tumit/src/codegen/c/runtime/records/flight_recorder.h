@@ -21,8 +21,8 @@ TUMIT1_SLOW(void tumit1_fence(void)) {
 /* The position of the kept slot with this number. 0 is the oldest. */
 TUMIT1_SLOW(struct tumit1_slot **tumit1_kept_slot_at(uint32_t number_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    const uint32_t at_ = pool_->kept_first_ + number_;
-    return &pool_->kept_slots_[at_ < pool_->max_parts_ ? at_ : at_ - pool_->max_parts_];
+    const uint32_t place_ = pool_->kept_first_ + number_;
+    return &pool_->kept_slots_[place_ < pool_->max_parts_ ? place_ : place_ - pool_->max_parts_];
 }
 
 /* The thread with this stream. The caller holds the lock. */

@@ -14,10 +14,10 @@ struct tumit1_stack_walk {
     int interrupted_;
 };
 
-TUMIT1_SLOW(int tumit1_visit_frame(void *frame_, void *found_)) {
-    struct tumit1_stack_walk *walk_ = (struct tumit1_stack_walk *)found_;
-    const uintptr_t at_ = tumit1_frame(frame_, &walk_->interrupted_);
-    walk_->last_ = at_ != 0 ? at_ : walk_->last_;
+TUMIT1_SLOW(int tumit1_visit_frame(void *frame_, void *data_)) {
+    struct tumit1_stack_walk *walk_ = (struct tumit1_stack_walk *)data_;
+    const uintptr_t address_ = tumit1_frame(frame_, &walk_->interrupted_);
+    walk_->last_ = address_ != 0 ? address_ : walk_->last_;
     return walk_->interrupted_ ? 4 : 0; /* _URC_NORMAL_STOP, or continue */
 }
 
@@ -40,11 +40,11 @@ TUMIT1_SLOW(void tumit1_walk_stack(struct tumit1_stack_walk *walk_)) {
  * would abort. */
 TUMIT1_SLOW(int tumit1_has_unwind_info(uintptr_t code_)) {
     void *bases_[4] = {NULL, NULL, NULL, NULL};
-    int known_;
+    int has_info_;
     tumit1_cursor.stack_walks_++;
-    known_ = tumit1_find_frame((void *)code_, bases_) != NULL;
+    has_info_ = tumit1_find_frame((void *)code_, bases_) != NULL;
     tumit1_cursor.stack_walks_--;
-    return known_;
+    return has_info_;
 }
 
 /* Whether the calling thread is in a signal handler: one of its frames is a signal frame of the

@@ -134,27 +134,28 @@ TUMIT1_SLOW(int tumit1_append_names(struct tumit1_names *names_, uint8_t kind_))
     const uint32_t count_ = __atomic_load_n(&names_->count_, __ATOMIC_ACQUIRE);
     while (__atomic_load_n(&names_->written_, __ATOMIC_RELAXED) < count_) {
         unsigned char *p_ = block_ + TUMIT1_HEADER_BYTES;
-        uint32_t at_ = names_->written_, bytes_, stored_;
+        uint32_t number_ = names_->written_, bytes_, packed_bytes_;
         int error_;
-        for (; at_ < count_; at_++) {
-            const struct tumit1_name *name_ = &names_->entries_[at_];
+        for (; number_ < count_; number_++) {
+            const struct tumit1_name *name_ = &names_->entries_[number_];
             if ((size_t)(block_ + sizeof tumit1_session.scratch_.names_ - p_) <
                 name_->length_ + 20u) {
                 break;
             }
-            p_ = tumit1_put_name(p_, name_, at_ + 1, kind_ == TUMIT1_KIND_SITES);
+            p_ = tumit1_put_name(p_, name_, number_ + 1, kind_ == TUMIT1_KIND_SITES);
         }
         bytes_ = (uint32_t)(p_ - (block_ + TUMIT1_HEADER_BYTES));
-        stored_ = tumit1_lz4_compress(block_ + TUMIT1_HEADER_BYTES, bytes_,
+        packed_bytes_ = tumit1_lz4_compress(block_ + TUMIT1_HEADER_BYTES, bytes_,
                                       packed_ + TUMIT1_HEADER_BYTES, bytes_, tumit1_writer.table_);
-        error_ = stored_ != 0
-                     ? tumit1_append_packed(kind_, at_ - names_->written_, packed_, bytes_, stored_)
-                     : tumit1_append_plain(kind_, TUMIT1_PROCESS_STREAM, at_ - names_->written_,
+        error_ = packed_bytes_ != 0
+                     ? tumit1_append_packed(kind_, number_ - names_->written_, packed_, bytes_,
+                                            packed_bytes_)
+                     : tumit1_append_plain(kind_, TUMIT1_PROCESS_STREAM, number_ - names_->written_,
                                            block_, bytes_, 0, 0);
         if (error_ != 0) {
             return error_;
         }
-        __atomic_store_n(&names_->written_, at_, __ATOMIC_RELEASE);
+        __atomic_store_n(&names_->written_, number_, __ATOMIC_RELEASE);
     }
     return 0;
 }
@@ -249,13 +250,13 @@ TUMIT1_SLOW(int tumit1_append_definitions(void)) {
 
 /* Writes names without room in the live file to the file at once, before a record can use them. */
 TUMIT1_SLOW(void tumit1_save_names(void)) {
-    uint32_t before_ = tumit1_begin_work();
+    uint32_t flags_ = tumit1_begin_work();
     tumit1_lock_writer();
     if (tumit1_is_open()) {
         (void)tumit1_append_definitions();
     }
     pthread_mutex_unlock(&tumit1_writer_lock);
-    tumit1_end_work(before_);
+    tumit1_end_work(flags_);
 }
 
 /* The number of this text in records. NULL counts as the empty text. Each thread caches its

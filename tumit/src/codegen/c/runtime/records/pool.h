@@ -98,22 +98,22 @@ TUMIT1_SLOW(void tumit1_pool_clear(void)) {
 /* Reserves room on the disk for more slots. A full disk ends the growth. */
 TUMIT1_SLOW(void tumit1_pool_grow(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    uint32_t more_ = pool_->slots_ - pool_->ready_;
-    more_ = more_ < TUMIT1_CHUNK ? more_ : TUMIT1_CHUNK;
-    if (more_ != 0 && pool_->live_ &&
+    uint32_t count_ = pool_->slots_ - pool_->ready_;
+    count_ = count_ < TUMIT1_CHUNK ? count_ : TUMIT1_CHUNK;
+    if (count_ != 0 && pool_->live_ &&
         tumit1_ensure_open(&pool_->file_, &pool_->identity_, tumit1_session.live_path_) != 0) {
-        more_ = 0;
+        count_ = 0;
     }
-    if (more_ != 0 &&
+    if (count_ != 0 &&
         posix_fallocate(pool_->file_,
                         (off_t)(pool_->slots_offset_ + (size_t)pool_->ready_ * TUMIT1_SLOT),
-                        (off_t)((size_t)more_ * TUMIT1_SLOT)) != 0) {
+                        (off_t)((size_t)count_ * TUMIT1_SLOT)) != 0) {
         __atomic_store_n(&pool_->available_, pool_->available_ - (pool_->slots_ - pool_->ready_),
                          __ATOMIC_RELAXED);
         pool_->slots_ = pool_->ready_;
-        more_ = 0;
+        count_ = 0;
     }
-    pool_->ready_ += more_;
+    pool_->ready_ += count_;
 }
 
 /* Takes a slot that was never used. NULL when there is none. */
@@ -131,13 +131,13 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_unused_slot(void)) {
 /* Joins the parts of a slot when all of them are free. */
 TUMIT1_SLOW(void tumit1_join_parts(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    uint32_t i_, kept_ = 0;
+    uint32_t i_, count_ = 0;
     for (i_ = 0; i_ < pool_->parts_count_; i_++) {
         struct tumit1_slot *part_ = pool_->parts_[i_];
-        const size_t at_ = (size_t)((unsigned char *)part_ - tumit1_slots());
-        if (pool_->taken_parts_[at_ / TUMIT1_SLOT] != 0) {
-            pool_->parts_[kept_++] = part_;
-        } else if (at_ % TUMIT1_SLOT == TUMIT1_PART) {
+        const size_t offset_ = (size_t)((unsigned char *)part_ - tumit1_slots());
+        if (pool_->taken_parts_[offset_ / TUMIT1_SLOT] != 0) {
+            pool_->parts_[count_++] = part_;
+        } else if (offset_ % TUMIT1_SLOT == TUMIT1_PART) {
             struct tumit1_slot *whole_ =
                 (struct tumit1_slot *)(void *)((unsigned char *)part_ - TUMIT1_PART);
             __atomic_store_n(&whole_->taken_, 0u, __ATOMIC_RELEASE);
@@ -146,10 +146,10 @@ TUMIT1_SLOW(void tumit1_join_parts(void)) {
     }
     __atomic_store_n(&pool_->available_,
                      pool_->available_ +
-                         (pool_->parts_count_ - kept_) / (TUMIT1_PARTS_PER_SLOT - 1),
+                         (pool_->parts_count_ - count_) / (TUMIT1_PARTS_PER_SLOT - 1),
                      __ATOMIC_RELAXED);
-    pool_->parts_count_ = kept_;
-    __atomic_store_n(&pool_->available_parts_, kept_, __ATOMIC_RELAXED);
+    pool_->parts_count_ = count_;
+    __atomic_store_n(&pool_->available_parts_, count_, __ATOMIC_RELAXED);
 }
 
 /* Takes a free slot. NULL when there is none. */
@@ -215,10 +215,10 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_take_slot_or_part(const struct tumit1_str
  * lock. */
 TUMIT1_SLOW(void tumit1_prefault_slot(struct tumit1_slot *slot_)) {
     const size_t bytes_ = tumit1_slot_bytes(slot_);
-    size_t at_;
+    size_t offset_;
     __atomic_store_n(&slot_->taken_, 0u, __ATOMIC_RELEASE);
-    for (at_ = 0; at_ < bytes_; at_ += 4096) {
-        *((volatile unsigned char *)slot_ + at_) = 0;
+    for (offset_ = 0; offset_ < bytes_; offset_ += 4096) {
+        *((volatile unsigned char *)slot_ + offset_) = 0;
     }
 }
 
@@ -241,8 +241,8 @@ TUMIT1_SLOW(void tumit1_return_slot(struct tumit1_slot *slot_)) {
 /* Queues a full slot for writing. */
 TUMIT1_SLOW(void tumit1_queue_slot(struct tumit1_stream *t_, struct tumit1_slot *slot_)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    const uint32_t at_ = pool_->queue_first_ + pool_->queue_count_++;
-    pool_->queue_[at_ < pool_->max_parts_ ? at_ : at_ - pool_->max_parts_] = slot_;
+    const uint32_t place_ = pool_->queue_first_ + pool_->queue_count_++;
+    pool_->queue_[place_ < pool_->max_parts_ ? place_ : place_ - pool_->max_parts_] = slot_;
     t_->queued_++;
 }
 

@@ -75,7 +75,7 @@ void tumit1_self_trace_record_wait(void) {
 TUMIT1_SLOW(void tumit1_self_trace_record(uint32_t id_, const unsigned char *body_,
                                           size_t bytes_)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    const size_t all_ = TUMIT1_RECORD_HEAD_BYTES + bytes_;
+    const size_t total_ = TUMIT1_RECORD_HEAD_BYTES + bytes_;
     struct tumit1_slot *slot_;
     uint64_t now_;
     int called_;
@@ -86,11 +86,11 @@ TUMIT1_SLOW(void tumit1_self_trace_record(uint32_t id_, const unsigned char *bod
     now_ = tumit1_now_slow();
     slot_ = c_->thread_->slot_;
     if (slot_ == NULL ||
-        (uint32_t)slot_->state_ + all_ > TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_))) {
-        slot_ = tumit1_exchange_slot(c_->thread_, all_, now_, &called_);
+        (uint32_t)slot_->state_ + total_ > TUMIT1_ROOM_OF(tumit1_slot_bytes(slot_))) {
+        slot_ = tumit1_exchange_slot(c_->thread_, total_, now_, &called_);
     }
     if (slot_ == NULL) {
-        tumit1_count_drops(c_->thread_, 1, all_, now_, now_, TUMIT1_CAUSE_NO_BUFFER);
+        tumit1_count_drops(c_->thread_, 1, total_, now_, now_, TUMIT1_CAUSE_NO_BUFFER);
     } else {
         tumit1_self_trace_put(slot_, id_, now_, body_, bytes_);
     }

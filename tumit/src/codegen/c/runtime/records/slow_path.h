@@ -108,7 +108,7 @@ TUMIT1_SLOW(struct tumit1_slot *tumit1_find_room(struct tumit1_stream *t_, uint3
 struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
     struct tumit1_room room_;
-    const uint32_t before_ = tumit1_begin_work();
+    const uint32_t flags_ = tumit1_begin_work();
     const int overwrites_ = (id_ & TUMIT1_OVERWRITES) != 0;
     struct tumit1_stream *t_ = overwrites_ ? c_->flight_thread_ : c_->thread_;
     uint64_t cut_ = 0;
@@ -119,7 +119,7 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
     }
     if (t_ == NULL && tumit1_must_not_attach()) {
         tumit1_count_early_drop(bytes_);
-        tumit1_end_work(before_);
+        tumit1_end_work(flags_);
         room_.now_ = 0;
         return room_;
     }
@@ -137,7 +137,7 @@ struct tumit1_room tumit1_make_room(uint32_t id_, size_t bytes_, uint64_t now_) 
         room_.slot_ = tumit1_find_room(t_, id_ & 0xFFFFu, bytes_, room_.now_,
                                        (id_ & TUMIT1_TRUNCATABLE) != 0 ? &cut_ : NULL);
     }
-    tumit1_end_work(before_);
+    tumit1_end_work(flags_);
     if ((overwrites_ ? c_->flight_thread_ : c_->thread_) == NULL) {
         /* a signal handler forked, and this is the child: the record belongs to the parent */
         room_.slot_ = NULL;

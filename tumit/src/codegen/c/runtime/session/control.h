@@ -51,19 +51,19 @@ TUMIT1_SLOW(void tumit1_store_switch(const char *name_, size_t length_, int on_)
 TUMIT1_SLOW(int tumit1_switch_levels(const char *name_, size_t length_, int on_)) {
     const struct tumit1_provider *provider_;
     uint32_t i_;
-    int found_ = 0;
+    int count_ = 0;
     for (provider_ = tumit1_session.providers_; provider_ != NULL; provider_ = provider_->next_) {
         for (i_ = 0; i_ < provider_->levels_count_; i_++) {
             if (tumit1_text_matches_level(name_, length_, provider_->name_,
                                           provider_->levels_[i_].name_)) {
                 provider_->on_[i_] = on_ != 0;
                 tumit1_apply_level(provider_, i_);
-                found_++;
+                count_++;
             }
         }
     }
     tumit1_store_switch(name_, length_, on_);
-    return found_;
+    return count_;
 }
 
 /* Requests deferred from a signal handler that interrupted the recorder. The writer thread runs
@@ -109,8 +109,8 @@ TUMIT1_SLOW(void tumit1_defer_switch(const char *name_, int on_)) {
 }
 
 int tumit1_set_level(const char *name_, int on_) {
-    uint32_t before_;
-    int found_;
+    uint32_t flags_;
+    int count_;
     if (name_ == NULL) {
         return 0;
     }
@@ -119,22 +119,22 @@ int tumit1_set_level(const char *name_, int on_) {
         return -1;
     }
     tumit1_self_trace_request(name_, strlen(name_), on_);
-    before_ = tumit1_lock_state();
-    found_ = tumit1_switch_levels(name_, strlen(name_), on_);
-    tumit1_unlock_state(before_);
-    return found_;
+    flags_ = tumit1_lock_state();
+    count_ = tumit1_switch_levels(name_, strlen(name_), on_);
+    tumit1_unlock_state(flags_);
+    return count_;
 }
 
 TUMIT1_SLOW(void tumit1_set_paused(int paused_)) {
-    uint32_t before_;
+    uint32_t flags_;
     if (tumit1_cursor.locked_) {
         tumit1_defer_request(paused_ ? TUMIT1_DEFERRED_PAUSE : TUMIT1_DEFERRED_RESUME);
         return;
     }
-    before_ = tumit1_lock_state();
+    flags_ = tumit1_lock_state();
     tumit1_session.paused_ = paused_;
     tumit1_apply_levels();
-    tumit1_unlock_state(before_);
+    tumit1_unlock_state(flags_);
 }
 void tumit1_pause(void) { tumit1_set_paused(1); }
 void tumit1_resume(void) { tumit1_set_paused(0); }
@@ -181,12 +181,12 @@ TUMIT1_SLOW(void tumit1_serve_request(void)) {
 /* Writes records on request. `which_` is TUMIT1_FLUSH or TUMIT1_DUMP. */
 TUMIT1_SLOW(void tumit1_write_requested(int which_)) {
     struct tumit1_session *s_ = &tumit1_session;
-    uint32_t before_, waiting_;
+    uint32_t flags_, waiting_;
     if (tumit1_cursor.locked_) {
         tumit1_defer_request(which_ == TUMIT1_DUMP ? TUMIT1_DEFERRED_DUMP : TUMIT1_DEFERRED_FLUSH);
         return;
     }
-    before_ = tumit1_begin_work();
+    flags_ = tumit1_begin_work();
     tumit1_lock_writer();
     pthread_mutex_lock(&tumit1_state_lock);
     if (s_->state_ == TUMIT1_OPEN && which_ == TUMIT1_DUMP) {
@@ -200,7 +200,7 @@ TUMIT1_SLOW(void tumit1_write_requested(int which_)) {
         tumit1_write_current_slots(which_);
     }
     pthread_mutex_unlock(&tumit1_writer_lock);
-    tumit1_end_work(before_);
+    tumit1_end_work(flags_);
 }
 
 void tumit1_flush(void) { tumit1_write_requested(TUMIT1_FLUSH); }
@@ -265,10 +265,11 @@ TUMIT1_SLOW(uint64_t tumit1_dropped_records(void)) {
 TUMIT1_SLOW(uint64_t tumit1_unwritten_records(void)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     uint64_t records_ = 0;
-    size_t at_, step_;
-    for (at_ = 0; pool_->map_ != NULL && at_ < (size_t)pool_->fresh_ * TUMIT1_SLOT; at_ += step_) {
+    size_t offset_, step_;
+    for (offset_ = 0; pool_->map_ != NULL && offset_ < (size_t)pool_->fresh_ * TUMIT1_SLOT;
+         offset_ += step_) {
         const struct tumit1_slot *slot_ =
-            (const struct tumit1_slot *)(const void *)(tumit1_slots() + at_);
+            (const struct tumit1_slot *)(const void *)(tumit1_slots() + offset_);
         const uint32_t taken_ = __atomic_load_n(&slot_->taken_, __ATOMIC_ACQUIRE);
         step_ = taken_ == TUMIT1_TAKEN_DIVIDED ? TUMIT1_PART : tumit1_slot_bytes(slot_);
         if (taken_ != 0 && taken_ != TUMIT1_TAKEN_DIVIDED) {
@@ -282,12 +283,12 @@ TUMIT1_SLOW(uint64_t tumit1_unwritten_records(void)) {
 
 void tumit1_get_stats(struct tumit1_stats *stats_) {
     struct tumit1_session *s_ = &tumit1_session;
-    uint32_t before_;
+    uint32_t flags_;
     memset(stats_, 0, sizeof *stats_);
     if (tumit1_cursor.locked_) {
         return;
     }
-    before_ = tumit1_begin_work();
+    flags_ = tumit1_begin_work();
     tumit1_lock_writer();
     pthread_mutex_lock(&tumit1_state_lock);
     stats_->written_ = tumit1_writer.written_;
@@ -303,5 +304,5 @@ void tumit1_get_stats(struct tumit1_stats *stats_) {
     stats_->writer_thread_ = s_->has_writer_thread_;
     pthread_mutex_unlock(&tumit1_state_lock);
     pthread_mutex_unlock(&tumit1_writer_lock);
-    tumit1_end_work(before_);
+    tumit1_end_work(flags_);
 }

@@ -85,13 +85,13 @@ TUMIT1_SLOW(uint64_t tumit1_write_end(void)) {
 void tumit1_finish(void) {
     struct tumit1_session *s_ = &tumit1_session;
     uint64_t dropped_ = 0;
-    uint32_t before_;
+    uint32_t flags_;
     int was_;
     if (tumit1_cursor.locked_) {
         /* `exit` in a signal handler that interrupted the recorder; the files are readable */
         return;
     }
-    before_ = tumit1_begin_work();
+    flags_ = tumit1_begin_work();
     tumit1_report_early_drops();
     if (tumit1_cursor.waited_until_ != 0) {
         tumit1_self_trace_record_wait();
@@ -134,5 +134,5 @@ void tumit1_finish(void) {
     }
     pthread_mutex_unlock(&tumit1_writer_lock);
     tumit1_join_writer_thread();
-    tumit1_end_work(before_);
+    tumit1_end_work(flags_);
 }

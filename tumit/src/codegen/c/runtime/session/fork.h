@@ -5,7 +5,7 @@
  * fork inside the recorder does not touch the locks. */
 TUMIT1_SLOW(void tumit1_before_fork(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;
-    uint32_t before_ = 0;
+    uint32_t flags_ = 0;
     if (c_->locked_) {
         c_->inner_forks_++;
         return;
@@ -13,11 +13,11 @@ TUMIT1_SLOW(void tumit1_before_fork(void)) {
 #ifdef TUMIT1_BROKEN_HANDLER_DETECTION
     c_->locked_ = 1;
 #else
-    before_ = tumit1_begin_work();
+    flags_ = tumit1_begin_work();
 #endif
     tumit1_lock_writer();
     pthread_mutex_lock(&tumit1_state_lock);
-    c_->before_fork_ = before_;
+    c_->before_fork_ = flags_;
 }
 TUMIT1_SLOW(void tumit1_after_fork_in_parent(void)) {
     struct tumit1_cursor *c_ = &tumit1_cursor;

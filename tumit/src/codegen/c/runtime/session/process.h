@@ -147,15 +147,15 @@ TUMIT1_SLOW(int tumit1_belongs_to_program(void)) {
     const uintptr_t head_ = (uintptr_t)&__ehdr_start;
     const int file_ = head_ == 0 ? -1 : open("/proc/self/auxv", O_RDONLY | O_CLOEXEC);
     uintptr_t pair_[2];
-    int found_ = 0;
-    while (file_ >= 0 && !found_ && read(file_, pair_, sizeof pair_) == (ssize_t)sizeof pair_) {
+    int is_own_ = 0;
+    while (file_ >= 0 && !is_own_ && read(file_, pair_, sizeof pair_) == (ssize_t)sizeof pair_) {
         /* AT_PHDR: address of the program's own headers */
-        found_ = pair_[0] == 3 && pair_[1] - head_ < 4096;
+        is_own_ = pair_[0] == 3 && pair_[1] - head_ < 4096;
     }
     if (file_ >= 0) {
         close(file_);
     }
-    return found_;
+    return is_own_;
 }
 
 /* Runs when a shared object is unloaded, or when the program ends: its levels are no longer
@@ -164,7 +164,7 @@ TUMIT1_SLOW(int tumit1_belongs_to_program(void)) {
 TUMIT1_SLOW(void tumit1_unregister(const void *home_)) {
     struct tumit1_provider *provider_;
     uint32_t busy_;
-    int others_ = 0;
+    int has_others_ = 0;
     if (tumit1_cursor.locked_) {
         /* `exit` in a signal handler that interrupted the recorder: this thread may hold the
          * lock */
@@ -177,13 +177,13 @@ TUMIT1_SLOW(void tumit1_unregister(const void *home_)) {
             provider_->levels_count_ =
                 home_ == tumit1_shared_object() ? provider_->levels_count_ : 0;
         }
-        others_ |= provider_->home_ != NULL && provider_->home_ != tumit1_shared_object();
+        has_others_ |= provider_->home_ != NULL && provider_->home_ != tumit1_shared_object();
     }
     tumit1_unlock_state(busy_);
     if (home_ == tumit1_shared_object()) {
         tumit1_session.leaving_ = 1;
     }
-    if (tumit1_session.leaving_ && (!others_ || !tumit1_belongs_to_program())) {
+    if (tumit1_session.leaving_ && (!has_others_ || !tumit1_belongs_to_program())) {
         tumit1_close();
     }
 }

@@ -67,14 +67,14 @@ TUMIT1_SLOW(void tumit1_job_id(char *text_, size_t room_)) {
 }
 
 /* Concatenates three texts, truncated to the room after a complete UTF-8 character. */
-TUMIT1_SLOW(void tumit1_concatenate(char *text_, size_t room_, const char *one_, const char *two_,
-                                    const char *three_)) {
-    const size_t all_ = (size_t)snprintf(text_, room_, "%s%s%s", one_, two_, three_);
-    size_t used_ = strlen(text_);
-    while (all_ > used_ && used_ > 0 && ((unsigned char)text_[used_] & 0xC0u) == 0x80u) {
-        used_--;
+TUMIT1_SLOW(void tumit1_concatenate(char *text_, size_t room_, const char *first_,
+                                    const char *second_, const char *third_)) {
+    const size_t total_ = (size_t)snprintf(text_, room_, "%s%s%s", first_, second_, third_);
+    size_t length_ = strlen(text_);
+    while (total_ > length_ && length_ > 0 && ((unsigned char)text_[length_] & 0xC0u) == 0x80u) {
+        length_--;
     }
-    text_[used_] = '\0';
+    text_[length_] = '\0';
 }
 
 /* The common launch of the jobs that one `mpirun` of Open MPI starts, also by MPI_Comm_spawn. In
@@ -136,7 +136,7 @@ TUMIT1_SLOW(void tumit1_find_launch(void)) {
     const size_t room_ = sizeof tumit1_session.launch_;
     const char *space_ = tumit1_env("PMIX_NAMESPACE"), *job_ = tumit1_env("SLURM_JOB_ID"),
                *step_ = tumit1_env("SLURM_STEP_ID");
-    const char *tasks_ = tumit1_env("SLURM_NTASKS"), *given_ = tumit1_env("TUMIT_LAUNCH_ID");
+    const char *tasks_ = tumit1_env("SLURM_NTASKS"), *own_id_ = tumit1_env("TUMIT_LAUNCH_ID");
     unsigned char id_[16];
     size_t i_;
     if (text_[0] != '\0') {
@@ -146,8 +146,8 @@ TUMIT1_SLOW(void tumit1_find_launch(void)) {
         tumit1_launch_of_job(text_, room_, space_);
     } else if (job_ != NULL && step_ != NULL && (tasks_ == NULL || strcmp(tasks_, "1") != 0)) {
         snprintf(text_, room_, "slurm:%.100s.%.100s", job_, step_);
-    } else if (given_ != NULL) {
-        tumit1_concatenate(text_, room_, given_, "", "");
+    } else if (own_id_ != NULL) {
+        tumit1_concatenate(text_, room_, own_id_, "", "");
     } else if (tumit1_env("OMPI_COMM_WORLD_RANK") != NULL || tumit1_env("PMIX_RANK") != NULL ||
                tumit1_env("PMI_RANK") != NULL || tumit1_env("MV2_COMM_WORLD_RANK") != NULL) {
         tumit1_launch_of_parent(text_, room_);
@@ -158,7 +158,7 @@ TUMIT1_SLOW(void tumit1_find_launch(void)) {
             snprintf(text_ + 2 * i_, 3, "%02x", id_[i_]);
         }
     }
-    tumit1_session.inherits_ = given_ != NULL && strcmp(given_, text_) == 0;
+    tumit1_session.inherits_ = own_id_ != NULL && strcmp(own_id_, text_) == 0;
     if (!tumit1_session.inherits_) {
         tumit1_share_launch();
     }
@@ -196,7 +196,7 @@ TUMIT1_SLOW(void tumit1_clean_file_name(char *name_)) {
 /* Chooses the run folder: TUMIT_TRACE, or PROGRAM-JOB.tmt, or PROGRAM-DATE-PID.tmt. */
 TUMIT1_SLOW(void tumit1_name_folder(void)) {
     struct tumit1_session *s_ = &tumit1_session;
-    const char *given_ = tumit1_env_folder("TUMIT_TRACE");
+    const char *folder_ = tumit1_env_folder("TUMIT_TRACE");
     char name_[256], program_[64], job_[128], date_[32];
     time_t now_ = time(NULL);
     struct tm fields_;
@@ -208,8 +208,8 @@ TUMIT1_SLOW(void tumit1_name_folder(void)) {
         s_->prints_folder_ = 0;
         return;
     }
-    if (given_ != NULL) {
-        tumit1_from_start_folder(s_->folder_, sizeof s_->folder_, given_);
+    if (folder_ != NULL) {
+        tumit1_from_start_folder(s_->folder_, sizeof s_->folder_, folder_);
         return;
     }
     s_->prints_folder_ = 1;

@@ -16,7 +16,7 @@ struct tumit1_kind {
     uint32_t bytes_;             /* bytes of the codes */
     uint32_t id_;
     uint32_t fixed_;             /* bytes of each body; 0 if they differ or are empty */
-    uint32_t first_, records_;   /* range in `at_` */
+    uint32_t first_, records_;   /* range in `offsets_` */
 };
 
 /* All memory that packing needs. No column of a block has more numbers than these arrays. */
@@ -29,10 +29,10 @@ struct tumit1_packer {
     /* position in `kinds_` by record id, valid only if that entry has the id */
     uint16_t numbers_[65536];
     struct tumit1_kind kinds_[TUMIT1_MAX_KINDS];
-    uint32_t at_[TUMIT1_MAX_RECORDS];    /* position of the rest of each record, by type */
-    uint16_t order_[TUMIT1_MAX_RECORDS]; /* type of each record */
+    uint32_t offsets_[TUMIT1_MAX_RECORDS]; /* offset of the rest of each record, by type */
+    uint16_t order_[TUMIT1_MAX_RECORDS];   /* type of each record */
     uint16_t starts_[TUMIT1_MAX_RECORDS];
-    unsigned char text_[TUMIT1_BLOCK];    /* a column of bytes */
+    unsigned char text_[TUMIT1_BLOCK];     /* a column of bytes */
     /* at most a block before each column; room for a column and its dictionary */
     unsigned char out_[4 * TUMIT1_BLOCK];
     uint32_t kinds_count_, records_;
@@ -46,19 +46,19 @@ TUMIT1_WORK(uint32_t tumit1_number_values(struct tumit1_packer *packer_, uint32_
     memset(packer_->places_, 0, sizeof packer_->places_);
     for (i_ = 0; i_ < count_; i_++) {
         const uint64_t value_ = packer_->values_[i_];
-        uint32_t at_ = (uint32_t)((value_ * 0x9E3779B97F4A7C15u) >> (64 - TUMIT1_PLACES_BITS));
-        while (packer_->places_[at_] != 0 &&
-               packer_->entries_[packer_->places_[at_] - 1] != value_) {
-            at_ = (at_ + 1) % TUMIT1_PLACES;
+        uint32_t place_ = (uint32_t)((value_ * 0x9E3779B97F4A7C15u) >> (64 - TUMIT1_PLACES_BITS));
+        while (packer_->places_[place_] != 0 &&
+               packer_->entries_[packer_->places_[place_] - 1] != value_) {
+            place_ = (place_ + 1) % TUMIT1_PLACES;
         }
-        if (packer_->places_[at_] == 0) {
+        if (packer_->places_[place_] == 0) {
             if (entries_ == max_) {
                 return 0;
             }
             packer_->entries_[entries_++] = value_;
-            packer_->places_[at_] = (uint16_t)entries_;
+            packer_->places_[place_] = (uint16_t)entries_;
         }
-        packer_->indices_[i_] = packer_->places_[at_] - 1u;
+        packer_->indices_[i_] = packer_->places_[place_] - 1u;
     }
     return entries_;
 }
@@ -125,11 +125,11 @@ TUMIT1_HOT uint64_t tumit1_get_number(const unsigned char *p_, uint32_t width_) 
 }
 
 /* The number of bytes of a body, which starts after the record head. TUMIT1_INCOMPLETE when it
- * exceeds `left_`. */
+ * exceeds `room_`. */
 TUMIT1_WORK(uint32_t tumit1_body_bytes(struct tumit1_kind *kind_, const unsigned char *body_,
-                                       uint32_t left_)) {
+                                       uint32_t room_)) {
     const unsigned char *code_ = kind_->parts_;
-    uint32_t i_, at_ = 0;
+    uint32_t i_, offset_ = 0;
     int fixed_ = 1;
     for (i_ = 0; i_ < kind_->count_; i_++) {
         const uint32_t width_ = *code_ & 3u, form_ = (uint32_t)*code_++ >> 2;
@@ -138,20 +138,20 @@ TUMIT1_WORK(uint32_t tumit1_body_bytes(struct tumit1_kind *kind_, const unsigned
             count_ = tumit1_get_u32(code_);
             code_ += 4;
         } else if (form_ == 2) {
-            if (left_ - at_ < 2) {
+            if (room_ - offset_ < 2) {
                 return TUMIT1_INCOMPLETE;
             }
-            count_ = tumit1_get_u16(body_ + at_);
-            at_ += 2;
+            count_ = tumit1_get_u16(body_ + offset_);
+            offset_ += 2;
             fixed_ = 0;
         }
-        if (count_ << width_ > left_ - at_) {
+        if (count_ << width_ > room_ - offset_) {
             return TUMIT1_INCOMPLETE;
         }
-        at_ += (uint32_t)(count_ << width_);
+        offset_ += (uint32_t)(count_ << width_);
     }
-    kind_->fixed_ = fixed_ ? at_ : 0;
-    return at_;
+    kind_->fixed_ = fixed_ ? offset_ : 0;
+    return offset_;
 }
 
 /* Fills in the parts of a record type. Returns 0 when no spec has the type. */
@@ -188,15 +188,15 @@ TUMIT1_WORK(int tumit1_find_kind(struct tumit1_kind *kind_, uint32_t id_)) {
  * or the last record is incomplete. */
 TUMIT1_WORK(int tumit1_split_columns(struct tumit1_packer *packer_, const unsigned char *payload_,
                                      uint32_t bytes_)) {
-    uint32_t at_ = 0, i_, first_ = 0;
+    uint32_t offset_ = 0, i_, first_ = 0;
     packer_->records_ = packer_->kinds_count_ = 0;
-    while (at_ < bytes_) {
+    while (offset_ < bytes_) {
         struct tumit1_kind *kind_;
         uint32_t id_, number_, size_;
-        if (bytes_ - at_ < TUMIT1_RECORD_HEAD_BYTES) {
+        if (bytes_ - offset_ < TUMIT1_RECORD_HEAD_BYTES) {
             return 0;
         }
-        id_ = tumit1_get_u16(payload_ + at_);
+        id_ = tumit1_get_u16(payload_ + offset_);
         number_ = packer_->numbers_[id_];
         if (number_ >= packer_->kinds_count_ || packer_->kinds_[number_].id_ != id_) {
             number_ = packer_->kinds_count_;
@@ -207,16 +207,16 @@ TUMIT1_WORK(int tumit1_split_columns(struct tumit1_packer *packer_, const unsign
             packer_->kinds_count_++;
         }
         kind_ = &packer_->kinds_[number_];
-        packer_->starts_[packer_->records_] = (uint16_t)at_;
+        packer_->starts_[packer_->records_] = (uint16_t)offset_;
         packer_->order_[packer_->records_++] = (uint16_t)number_;
         kind_->records_++;
-        at_ += TUMIT1_RECORD_HEAD_BYTES;
+        offset_ += TUMIT1_RECORD_HEAD_BYTES;
         size_ = kind_->fixed_ != 0 ? kind_->fixed_
-                                   : tumit1_body_bytes(kind_, payload_ + at_, bytes_ - at_);
-        if (size_ > bytes_ - at_) {
+                                   : tumit1_body_bytes(kind_, payload_ + offset_, bytes_ - offset_);
+        if (size_ > bytes_ - offset_) {
             return 0;
         }
-        at_ += size_;
+        offset_ += size_;
     }
     for (i_ = 0; i_ < packer_->kinds_count_; i_++) {
         packer_->kinds_[i_].first_ = first_;
@@ -225,46 +225,46 @@ TUMIT1_WORK(int tumit1_split_columns(struct tumit1_packer *packer_, const unsign
     }
     for (i_ = 0; i_ < packer_->records_; i_++) {
         struct tumit1_kind *kind_ = &packer_->kinds_[packer_->order_[i_]];
-        packer_->at_[kind_->first_ + kind_->records_++] = packer_->starts_[i_];
+        packer_->offsets_[kind_->first_ + kind_->records_++] = packer_->starts_[i_];
     }
     return 1;
 }
 
-/* Writes the columns of one part, for all records of a type. `at_` of each record then points to
- * the next part. */
+/* Writes the columns of one part, for all records of a type. `offsets_` of each record then points
+ * to the next part. */
 TUMIT1_WORK(unsigned char *tumit1_put_part(struct tumit1_packer *packer_, unsigned char *p_,
                                            const unsigned char *payload_,
                                            const struct tumit1_kind *kind_,
                                            const unsigned char *code_)) {
     const uint32_t width_ = 1u << (*code_ & 3u), form_ = (uint32_t)*code_ >> 2;
-    uint32_t *const at_ = packer_->at_ + kind_->first_;
-    uint32_t i_, j_, count_ = form_ == 1 ? tumit1_get_u32(code_ + 1) : 1, got_ = 0;
+    uint32_t *const offsets_ = packer_->offsets_ + kind_->first_;
+    uint32_t i_, j_, count_ = form_ == 1 ? tumit1_get_u32(code_ + 1) : 1, number_count_ = 0;
     if (form_ == 2) {
         for (i_ = 0; i_ < kind_->records_; i_++) {
-            packer_->values_[i_] = tumit1_get_u16(payload_ + at_[i_]);
+            packer_->values_[i_] = tumit1_get_u16(payload_ + offsets_[i_]);
         }
         p_ = tumit1_put_column(packer_, p_, kind_->records_, 2);
     }
     for (i_ = 0; i_ < kind_->records_; i_++) {
-        const unsigned char *from_ = payload_ + at_[i_];
+        const unsigned char *from_ = payload_ + offsets_[i_];
         if (form_ == 2) {
             count_ = tumit1_get_u16(from_);
             from_ += 2;
         }
         if (form_ != 0 && width_ == 1) {
-            tumit1_put_bytes(packer_->text_ + got_, from_, count_);
+            tumit1_put_bytes(packer_->text_ + number_count_, from_, count_);
             from_ += count_;
-            got_ += count_;
+            number_count_ += count_;
         } else {
             for (j_ = 0; j_ < count_; j_++) {
-                packer_->values_[got_++] = tumit1_get_number(from_, width_);
+                packer_->values_[number_count_++] = tumit1_get_number(from_, width_);
                 from_ += width_;
             }
         }
-        at_[i_] = (uint32_t)(from_ - payload_);
+        offsets_[i_] = (uint32_t)(from_ - payload_);
     }
-    return form_ != 0 && width_ == 1 ? tumit1_put_text_column(packer_, p_, got_)
-                                     : tumit1_put_column(packer_, p_, got_, width_);
+    return form_ != 0 && width_ == 1 ? tumit1_put_text_column(packer_, p_, number_count_)
+                                     : tumit1_put_column(packer_, p_, number_count_, width_);
 }
 
 /* Writes the columns of a record type. Returns NULL when they become too long. */
@@ -272,11 +272,11 @@ TUMIT1_WORK(unsigned char *tumit1_put_kind(struct tumit1_packer *packer_, unsign
                                            const unsigned char *end_, const unsigned char *payload_,
                                            const struct tumit1_kind *kind_)) {
     const unsigned char *code_ = kind_->parts_;
-    uint32_t *const at_ = packer_->at_ + kind_->first_;
+    uint32_t *const offsets_ = packer_->offsets_ + kind_->first_;
     uint32_t i_;
     for (i_ = 0; i_ < kind_->records_; i_++) {
-        packer_->values_[i_] = tumit1_get_u32(payload_ + at_[i_] + 2);
-        at_[i_] += TUMIT1_RECORD_HEAD_BYTES;
+        packer_->values_[i_] = tumit1_get_u32(payload_ + offsets_[i_] + 2);
+        offsets_[i_] += TUMIT1_RECORD_HEAD_BYTES;
     }
     p_ = tumit1_put_column(packer_, p_, kind_->records_, 4);
     for (i_ = 0; i_ < kind_->count_ && p_ < end_; i_++) {

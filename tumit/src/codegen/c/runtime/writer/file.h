@@ -76,15 +76,15 @@ TUMIT1_SLOW(int tumit1_make_folder(const char *path_)) {
 /* Makes a path absolute, so that it is valid in any working directory. The caller holds the
  * writer's lock. */
 TUMIT1_SLOW(void tumit1_make_absolute(char *path_, size_t room_)) {
-    char *here_ = tumit1_session.scratch_.part_;
-    size_t length_, more_ = strlen(path_);
-    if (*path_ == '/' || getcwd(here_, PATH_MAX) == NULL) {
+    char *folder_ = tumit1_session.scratch_.part_;
+    size_t length_, path_length_ = strlen(path_);
+    if (*path_ == '/' || getcwd(folder_, PATH_MAX) == NULL) {
         return;
     }
-    length_ = strlen(here_);
-    if (length_ + 1 + more_ < room_) {
-        memmove(path_ + length_ + 1, path_, more_ + 1);
-        memcpy(path_, here_, length_);
+    length_ = strlen(folder_);
+    if (length_ + 1 + path_length_ < room_) {
+        memmove(path_ + length_ + 1, path_, path_length_ + 1);
+        memcpy(path_, folder_, length_);
         path_[length_] = '/';
     }
 }
@@ -132,20 +132,20 @@ TUMIT1_SLOW(void tumit1_close_if_same(int *file_, const struct tumit1_identity *
  * its path. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_ensure_open(int *file_, const struct tumit1_identity *identity_,
                                    const char *path_)) {
-    struct tumit1_identity found_ = {0, 0, 0};
-    int again_;
+    struct tumit1_identity new_identity_ = {0, 0, 0};
+    int new_file_;
     if (tumit1_is_same_file(*file_, identity_)) {
         return 0;
     }
-    again_ = tumit1_open_and_identify(path_, 0, &found_);
-    if (again_ >= 0 && !tumit1_is_same_file(again_, identity_)) {
-        close(again_);
+    new_file_ = tumit1_open_and_identify(path_, 0, &new_identity_);
+    if (new_file_ >= 0 && !tumit1_is_same_file(new_file_, identity_)) {
+        close(new_file_);
         return EBADF;
     }
-    if (again_ >= 0) {
-        *file_ = again_;
+    if (new_file_ >= 0) {
+        *file_ = new_file_;
     }
-    return again_ < 0 ? errno : 0;
+    return new_file_ < 0 ? errno : 0;
 }
 
 /* Reserves room on the disk up to `end_`, after the end of the file, for writes that must
@@ -155,9 +155,9 @@ TUMIT1_SLOW(int tumit1_reserve_disk(uint64_t end_)) {
 #if defined SYS_fallocate && defined __LP64__
     struct tumit1_writer *s_ = &tumit1_writer;
     while (s_->reserves_ && end_ > s_->reserved_) {
-        const uint64_t more_ = end_ - s_->reserved_;
+        const uint64_t size_ = end_ - s_->reserved_;
         if (syscall(SYS_fallocate, s_->file_, TUMIT1_KEEP_SIZE, (off_t)s_->reserved_,
-                    (off_t)more_) == 0) {
+                    (off_t)size_) == 0) {
             s_->reserved_ = end_;
         } else if (errno == ENOSPC || errno == EDQUOT) {
             return errno;

@@ -84,9 +84,9 @@ TUMIT1_SLOW(int tumit1_open_live_file(void)) {
 /* Maps the live file in place of the slots. Returns 0 or an errno. */
 TUMIT1_SLOW(int tumit1_map_live_file(void)) {
     struct tumit1_pool *pool_ = &tumit1_session.pool_;
-    void *at_ = mmap(pool_->map_, tumit1_pool_bytes(), PROT_READ | PROT_WRITE,
+    void *address_ = mmap(pool_->map_, tumit1_pool_bytes(), PROT_READ | PROT_WRITE,
                      MAP_SHARED | MAP_FIXED, pool_->file_, 0);
-    return at_ == MAP_FAILED ? errno : 0;
+    return address_ == MAP_FAILED ? errno : 0;
 }
 
 /* Gives the live file its name, after its contents are complete. Returns 0 or an errno. */

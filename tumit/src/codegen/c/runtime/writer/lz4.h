@@ -15,11 +15,11 @@ TUMIT1_WORK(uint32_t tumit1_lz4_compress(const unsigned char *from_, uint32_t by
 #else
 /* The compressor is greedy: a hash of four bytes finds the last position of the same bytes. */
 
-TUMIT1_HOT unsigned char *tumit1_lz4_length(unsigned char *out_, uint32_t rest_) {
-    for (; rest_ >= 255; rest_ -= 255) {
+TUMIT1_HOT unsigned char *tumit1_lz4_length(unsigned char *out_, uint32_t length_) {
+    for (; length_ >= 255; length_ -= 255) {
         *out_++ = 255;
     }
-    *out_++ = (unsigned char)rest_;
+    *out_++ = (unsigned char)length_;
     return out_;
 }
 
@@ -83,32 +83,33 @@ TUMIT1_WORK(uint32_t tumit1_lz4_compress(const unsigned char *from_, uint32_t by
                                          unsigned char *to_, uint32_t room_, uint16_t *table_)) {
     const unsigned char *end_ = to_ + room_;
     unsigned char *out_ = to_;
-    uint32_t at_ = 1, anchor_ = 0;
+    uint32_t index_ = 1, anchor_ = 0;
     memset(table_, 0, sizeof(uint16_t) << TUMIT1_LZ4_BITS);
-    while (at_ + 12 <= bytes_) {
-        uint32_t slot_ = tumit1_lz4_hash(from_ + at_);
-        uint32_t before_ = table_[slot_];
+    while (index_ + 12 <= bytes_) {
+        uint32_t slot_ = tumit1_lz4_hash(from_ + index_);
+        uint32_t match_ = table_[slot_];
         uint32_t length_ = 4;
-        table_[slot_] = (uint16_t)at_;
-        if (before_ >= at_ || tumit1_get_u32(from_ + before_) != tumit1_get_u32(from_ + at_)) {
-            at_ += 1 + ((at_ - anchor_) >> 6); /* larger steps in data without repetitions */
+        table_[slot_] = (uint16_t)index_;
+        if (match_ >= index_ || tumit1_get_u32(from_ + match_) != tumit1_get_u32(from_ + index_)) {
+            index_ += 1 + ((index_ - anchor_) >> 6); /* larger steps in data without repetitions */
             continue;
         }
-        while (at_ > anchor_ && before_ > 0 && from_[at_ - 1] == from_[before_ - 1]) {
-            at_--;
-            before_--;
+        while (index_ > anchor_ && match_ > 0 && from_[index_ - 1] == from_[match_ - 1]) {
+            index_--;
+            match_--;
             length_++;
         }
-        length_ += tumit1_lz4_match_length(from_ + at_ + length_, from_ + before_ + length_,
+        length_ += tumit1_lz4_match_length(from_ + index_ + length_, from_ + match_ + length_,
                                            from_ + bytes_ - 5);
-        out_ = tumit1_lz4_emit(out_, end_, from_ + anchor_, at_ - anchor_, at_ - before_, length_);
+        out_ = tumit1_lz4_emit(out_, end_, from_ + anchor_, index_ - anchor_, index_ - match_,
+                               length_);
         if (out_ == NULL) {
             return 0;
         }
-        at_ += length_;
-        anchor_ = at_;
-        if (at_ + 12 <= bytes_) {
-            table_[tumit1_lz4_hash(from_ + at_ - 2)] = (uint16_t)(at_ - 2);
+        index_ += length_;
+        anchor_ = index_;
+        if (index_ + 12 <= bytes_) {
+            table_[tumit1_lz4_hash(from_ + index_ - 2)] = (uint16_t)(index_ - 2);
         }
     }
     out_ = tumit1_lz4_emit(out_, end_, from_ + anchor_, bytes_ - anchor_, 0, 0);

@@ -54,13 +54,13 @@ TUMIT1_WORK(struct tumit1_plan tumit1_plan_from(const uint64_t *numbers_, uint32
     struct tumit1_plan best_;
     uint16_t counts_[65];
     uint32_t i_, widest_, exceptions_ = 0;
-    uint64_t all_ = 0;
+    uint64_t bits_ = 0;
     memset(counts_, 0, sizeof counts_);
     for (i_ = 0; i_ < count_; i_++) {
-        all_ |= numbers_[i_] - base_;
+        bits_ |= numbers_[i_] - base_;
         counts_[tumit1_bit_width(numbers_[i_] - base_)]++;
     }
-    widest_ = tumit1_bit_width(all_);
+    widest_ = tumit1_bit_width(bits_);
     best_.base_ = base_;
     best_.width_ = widest_;
     best_.bytes_ = (count_ * widest_ + 7u) / 8u;
@@ -117,7 +117,7 @@ TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *n
     const uint32_t width_ = plan_.width_;
     unsigned char *count_byte_, *bits_;
     uint64_t word_ = 0;
-    uint32_t i_, filled_ = 0;
+    uint32_t i_, used_bits_ = 0;
     *p_++ = (unsigned char)(width_ | order_);
     p_ = tumit1_put_varint(p_, tumit1_zigzag(plan_.base_));
     count_byte_ = p_++;
@@ -126,16 +126,16 @@ TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *n
     p_ += (count_ * width_ + 7u) / 8u;
     for (i_ = 0; width_ != 0 && i_ < count_; i_++) {
         const uint64_t distance_ = (numbers_[i_] - plan_.base_) & UINT64_MAX >> (64u - width_);
-        word_ |= distance_ << filled_;
-        filled_ += width_;
-        if (filled_ >= 64) {
+        word_ |= distance_ << used_bits_;
+        used_bits_ += width_;
+        if (used_bits_ >= 64) {
             bits_ = tumit1_put_u64(bits_, word_);
-            filled_ -= 64;
+            used_bits_ -= 64;
             /* the bits that did not fit */
-            word_ = filled_ == 0 ? 0 : distance_ >> (width_ - filled_);
+            word_ = used_bits_ == 0 ? 0 : distance_ >> (width_ - used_bits_);
         }
     }
-    if (filled_ != 0) {
+    if (used_bits_ != 0) {
         tumit1_put_u64(bits_, word_);
     }
     for (i_ = 0; plan_.exceptions_ && i_ < count_; i_++) {
@@ -153,29 +153,29 @@ TUMIT1_WORK(unsigned char *tumit1_put_group(unsigned char *p_, const uint64_t *n
  * values. */
 TUMIT1_WORK(unsigned char *tumit1_put_groups(unsigned char *p_, const uint64_t *values_,
                                              uint32_t count_, uint32_t width_)) {
-    uint64_t before_ = 0;
+    uint64_t last_ = 0;
     *p_++ = TUMIT1_COLUMN_GROUPS;
     while (count_ != 0) {
-        const uint32_t some_ = count_ < TUMIT1_GROUP ? count_ : TUMIT1_GROUP;
+        const uint32_t size_ = count_ < TUMIT1_GROUP ? count_ : TUMIT1_GROUP;
         uint64_t plain_[TUMIT1_GROUP], steps_[TUMIT1_GROUP], differ_ = 0, changing_ = 0;
         struct tumit1_plan plan_;
         const uint64_t *numbers_ = plain_;
         uint32_t i_;
-        for (i_ = 0; i_ < some_; i_++) {
+        for (i_ = 0; i_ < size_; i_++) {
             plain_[i_] = tumit1_extend(values_[i_], width_);
-            steps_[i_] = tumit1_extend(values_[i_] - before_, width_);
-            before_ = values_[i_];
+            steps_[i_] = tumit1_extend(values_[i_] - last_, width_);
+            last_ = values_[i_];
             differ_ |= plain_[i_] ^ plain_[0];
             changing_ |= steps_[i_] ^ steps_[0];
         }
-        if (differ_ != 0 && (changing_ == 0 || tumit1_prefers_steps(plain_, steps_, some_))) {
+        if (differ_ != 0 && (changing_ == 0 || tumit1_prefers_steps(plain_, steps_, size_))) {
             numbers_ = steps_;
         }
-        plan_ = tumit1_best_plan(numbers_, some_);
-        p_ = tumit1_put_group(p_, numbers_, some_, plan_,
+        plan_ = tumit1_best_plan(numbers_, size_);
+        p_ = tumit1_put_group(p_, numbers_, size_, plan_,
                               numbers_ == steps_ ? TUMIT1_GROUP_STEPS : 0);
-        values_ += some_;
-        count_ -= some_;
+        values_ += size_;
+        count_ -= size_;
     }
     return p_;
 }

@@ -388,9 +388,9 @@ TUMIT1_SLOW(uint32_t tumit1_queued_up_to(const struct tumit1_stream *t_)) {
     const struct tumit1_pool *pool_ = &tumit1_session.pool_;
     uint32_t i_;
     for (i_ = 0; t_->queued_ != 0 && i_ < pool_->queue_count_; i_++) {
-        uint32_t at_ = pool_->queue_first_ + i_;
-        if (pool_->queue_[at_ < pool_->max_parts_ ? at_ : at_ - pool_->max_parts_]->stream_ ==
-            t_->stream_) {
+        uint32_t place_ = pool_->queue_first_ + i_;
+        place_ -= place_ < pool_->max_parts_ ? 0 : pool_->max_parts_;
+        if (pool_->queue_[place_]->stream_ == t_->stream_) {
             return i_ + 1;
         }
     }

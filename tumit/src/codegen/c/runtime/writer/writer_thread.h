@@ -110,7 +110,7 @@ TUMIT1_SLOW(int tumit1_exit_as_last_thread(void)) {
 TUMIT1_SLOW(void *tumit1_run_writer_thread(void *unused_)) {
     struct tumit1_session *s_ = &tumit1_session;
     uint64_t next_ = tumit1_nanos(CLOCK_MONOTONIC) + TUMIT1_POLL_NANOS;
-    uint32_t round_ = 0, written_ = 0;
+    uint32_t round_ = 0, slots_written_ = 0;
     (void)tumit1_begin_work();
     (void)prctl(PR_SET_NAME, "tumit-writer");
     if (s_->mask_bytes_ > 0) {
@@ -119,7 +119,7 @@ TUMIT1_SLOW(void *tumit1_run_writer_thread(void *unused_)) {
     while (!__atomic_load_n(&s_->stop_, __ATOMIC_ACQUIRE)) {
         uint32_t seen_ = __atomic_load_n(&s_->wake_, __ATOMIC_SEQ_CST);
         uint64_t now_;
-        int more_, traced_, turns_;
+        int has_written_, traced_, turns_;
 #ifdef TUMIT1_HELD /* in tests: until a thread waits */
         if (__atomic_exchange_n(&s_->wanted_, 0u, __ATOMIC_SEQ_CST) == 0) {
             tumit1_sleep(seen_, TUMIT1_POLL_NANOS / 10);
@@ -129,7 +129,7 @@ TUMIT1_SLOW(void *tumit1_run_writer_thread(void *unused_)) {
         traced_ = tumit1_self_trace_begin_write();
         tumit1_lock_writer();
         /* after the end, records stay in a kept live file */
-        more_ = tumit1_is_open() && tumit1_write_full_slot();
+        has_written_ = tumit1_is_open() && tumit1_write_full_slot();
         pthread_mutex_unlock(&tumit1_writer_lock);
         if (traced_) {
             tumit1_self_trace_end_write();
@@ -151,8 +151,8 @@ TUMIT1_SLOW(void *tumit1_run_writer_thread(void *unused_)) {
                 return unused_;
             }
         }
-        written_ += more_ ? 1u : 0u;
-        if (!more_) {
+        slots_written_ += has_written_ ? 1u : 0u;
+        if (!has_written_) {
             /* The first thread has ended. The process ends when the writer thread is its only
              * thread. */
             int main_exited_now_ = __atomic_load_n(&s_->main_exited_, __ATOMIC_RELAXED);
@@ -160,9 +160,9 @@ TUMIT1_SLOW(void *tumit1_run_writer_thread(void *unused_)) {
                 return unused_;
             }
             tumit1_sleep(seen_, main_exited_now_ ? TUMIT1_POLL_NANOS / 50
-                                : written_ >= 2  ? TUMIT1_POLL_NANOS / 10
+                                : slots_written_ >= 2  ? TUMIT1_POLL_NANOS / 10
                                                  : TUMIT1_POLL_NANOS);
-            written_ = 0;
+            slots_written_ = 0;
         }
     }
     tumit1_self_trace_end_stream();
@@ -196,7 +196,7 @@ TUMIT1_SLOW(void tumit1_free_packer(void)) {
 TUMIT1_SLOW(void tumit1_start_writer_thread(void)) {
 #ifndef TUMIT_NO_THREAD
     struct tumit1_session *s_ = &tumit1_session;
-    uint64_t all_ = TUMIT1_ALL_SIGNALS, before_ = 0;
+    uint64_t signals_ = TUMIT1_ALL_SIGNALS, old_mask_ = 0;
     pthread_attr_t attributes_;
     int error_ = pthread_attr_init(&attributes_);
     pthread_t id_;
@@ -204,13 +204,13 @@ TUMIT1_SLOW(void tumit1_start_writer_thread(void)) {
         tumit1_free_packer();
         return;
     }
-    (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &all_, &before_, sizeof all_);
+    (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &signals_, &old_mask_, sizeof signals_);
     (void)pthread_attr_setstacksize(&attributes_, 262144);
     error_ = pthread_create(&id_, &attributes_, tumit1_run_writer_thread, NULL);
     if (error_ == EINVAL) { /* thread-local variables need a larger stack */
         error_ = pthread_create(&id_, NULL, tumit1_run_writer_thread, NULL);
     }
-    (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &before_, NULL, sizeof before_);
+    (void)syscall(SYS_rt_sigprocmask, TUMIT1_SET_MASK, &old_mask_, NULL, sizeof old_mask_);
     pthread_attr_destroy(&attributes_);
     if (error_ != 0) {
         tumit1_free_packer();

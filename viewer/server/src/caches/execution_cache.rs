@@ -8,7 +8,7 @@ use tumit_perspectives::error::PerspectiveError;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_viewer::query::{QueryError, TimelineSource};
 
-use super::cancellation::{CancelFlag, SharedAnswer, WaitingClients};
+use crate::cancellation::{CancelFlag, SharedAnswer, WaitingClients};
 
 /// Number of executions of a filtered trace: those of the latest choices of units and categories.
 /// Each holds the activity of all units.

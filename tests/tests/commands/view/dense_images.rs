@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tests::programs::{output, succeed, tumit};
 
-const HEADER: &str = include_str!("../../../viewer/tests/header.paje");
+const HEADER: &str = include_str!("../../../../viewer/tests/header.paje");
 
 /// The titles in the image of a trace.
 fn titles(folder: &Path, trace: &str, options: &[&str]) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tests::programs::{output, tumit};
 
-const HEADER: &str = include_str!("../../../viewer/tests/header.paje");
+const HEADER: &str = include_str!("../../../../viewer/tests/header.paje");
 
 /// Two nodes with two and three threads. Node 1 begins at 1 s and ends at 3 s of 4 s.
 const NODES: &str = "0 N 0 Node

@@ -61,7 +61,7 @@ impl OwnViews {
     }
 
     /// The removed card files. Files whose names are used again are left out.
-    pub(crate) fn removed(&self) -> Vec<FoundCard> {
+    pub(crate) fn removed_cards(&self) -> Vec<FoundCard> {
         let Some(folder) = &self.folder else { return Vec::new() };
         let mut removed = cards::find(&[folder.join(REMOVED)]);
         removed.retain(|card| !folder.join(card.file_name()).exists());
@@ -92,7 +92,7 @@ impl OwnViews {
     /// # Errors
     /// If there is none, its name is used again, or it cannot be moved.
     pub(crate) fn restore(&self, name: &str) -> Result<(), String> {
-        let card = self.removed().into_iter().find(|card| card.name == name);
+        let card = self.removed_cards().into_iter().find(|card| card.name == name);
         let (Some(card), Some(folder)) = (card, &self.folder) else {
             return Err(format!("no card file of the view {name} was removed; open the file again"));
         };
@@ -115,13 +115,13 @@ impl OwnViews {
     /// The view of a card file, read again if it has changed.
     pub(crate) fn card(&self, path: &Path) -> Result<SharedView, CardFileError> {
         let state = std::fs::metadata(path).map(|data| (data.len(), data.modified().ok())).unwrap_or_default();
-        let mut all = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = all.iter().find(|card| card.path == path && card.state == state) {
+        let mut cards = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = cards.iter().find(|card| card.path == path && card.state == state) {
             return Ok(Arc::clone(&known.view));
         }
-        all.retain(|card| card.path != path);
+        cards.retain(|card| card.path != path);
         let view: SharedView = Arc::new(CardView::new(cards::read(path)?));
-        all.push(ReadCard { path: path.to_owned(), state, view: Arc::clone(&view) });
+        cards.push(ReadCard { path: path.to_owned(), state, view: Arc::clone(&view) });
         Ok(view)
     }
 
@@ -196,13 +196,19 @@ mod tests {
         let names = |cards: Vec<FoundCard>| cards.into_iter().map(|card| card.name).collect::<Vec<_>>();
         assert!(own_views.is_removable(&own_views.files(None)[0]));
         own_views.remove("card-one").expect("the file can be moved");
-        assert_eq!((names(own_views.files(None)), names(own_views.removed())), (vec![], vec!["card-one".to_owned()]));
+        assert_eq!(
+            (names(own_views.files(None)), names(own_views.removed_cards())),
+            (vec![], vec!["card-one".to_owned()])
+        );
         assert!(own_views.remove("card-one").expect_err("it is gone").contains("no file of the view card-one"));
         own_views.restore("card-one").expect("the file can be moved back");
-        assert_eq!((names(own_views.files(None)), names(own_views.removed())), (vec!["card-one".to_owned()], vec![]));
+        assert_eq!(
+            (names(own_views.files(None)), names(own_views.removed_cards())),
+            (vec!["card-one".to_owned()], vec![])
+        );
         own_views.remove("card-one").expect("the file can be moved");
         own_views.add("one.card.toml", &CARD.replace("One", "Other")).expect("the card has no mistake");
-        assert!(own_views.removed().is_empty());
+        assert!(own_views.removed_cards().is_empty());
         assert!(own_views.restore("card-one").expect_err("the name is used").contains("open the file again"));
     }
 

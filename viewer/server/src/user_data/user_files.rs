@@ -13,8 +13,8 @@ use twox_hash::XxHash3_64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::filtered_cache::{TraceCache, fingerprint};
-use super::type_names::{ValuePath, type_path};
+use crate::caches::filtered_cache::{TraceCache, fingerprint};
+use crate::type_names::{ValuePath, type_path};
 use tumit_viewer::filter::FilterExpr;
 use tumit_viewer::generated_file::{FileKind, MAX_BYTES};
 use tumit_viewer::query::{TypeId, TypeModel, ValueId};
@@ -82,19 +82,19 @@ impl TraceCache {
 
     /// The possible paths of a file about the trace: next to a trace file or inside a run, then in
     /// the user's cache folder. Only a trace with a path has any.
-    pub(crate) fn file_paths(&self, name: &str, ending: &str) -> Vec<PathBuf> {
+    pub(crate) fn file_paths(&self, name: &str, suffix: &str) -> Vec<PathBuf> {
         let Some(path) = &self.served.path else { return Vec::new() };
         let next_to_trace = if path.is_dir() {
-            path.join(format!("{name}.{ending}"))
+            path.join(format!("{name}.{suffix}"))
         } else {
             let mut name = path.file_name().unwrap_or_default().to_owned();
-            name.push(format!(".{ending}"));
+            name.push(format!(".{suffix}"));
             path.with_file_name(name)
         };
         let absolute = path.canonicalize().unwrap_or_else(|_not_found| path.clone());
         let hash = XxHash3_64::oneshot(absolute.as_os_str().as_encoded_bytes());
         let stem = absolute.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let cached = cache().map(|cache| cache.join(format!("{stem}-{hash:016x}.{ending}")));
+        let cached = cache().map(|cache| cache.join(format!("{stem}-{hash:016x}.{suffix}")));
         std::iter::once(next_to_trace).chain(cached).collect()
     }
 
@@ -168,7 +168,7 @@ impl TraceCache {
         let path = self.served.path.as_ref()?;
         match fingerprint(path) {
             None => Some("removed"),
-            Some(fingerprint) if Some(fingerprint) != self.opened => Some("changed"),
+            Some(fingerprint) if Some(fingerprint) != self.fingerprint => Some("changed"),
             Some(_) => None,
         }
     }
@@ -291,14 +291,14 @@ mod tests {
     use std::sync::Arc;
 
     use super::{ModelStyles, NoteEdit, PageNote, PageStyle};
-    use crate::filtered_cache::{ServedTrace, TraceCache};
+    use crate::caches::filtered_cache::{ServedTrace, TraceCache};
     use tumit_viewer::query::TimelineSource as _;
     use tumit_viewer::store::TraceStore;
 
     fn store(values: &str) -> TraceStore {
         let text = format!(
             "{}0 T 0 Thread\n2 S T Activity\n{values}6 0 t 0 T t\n11 0 t S w\n7 2 T t\n",
-            include_str!("../../tests/header.paje")
+            include_str!("../../../tests/header.paje")
         );
         TraceStore::from_paje("trace", text.as_bytes()).expect("the text is a valid Pajé file")
     }

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use twox_hash::XxHash3_64;
 
-use super::cancellation::{CancelFlag, PendingAnswer};
 use super::execution_cache::ExecutionCache;
 use super::keyed_cache::KeyedCache;
+use crate::cancellation::{CancelFlag, PendingAnswer};
 use tumit_viewer::filter::{ChainEntry, FilterChain, FilterError, FilterExpr};
 use tumit_viewer::input::current_trace::CurrentTrace;
 use tumit_viewer::layout::ContainerOutline;
@@ -125,7 +125,7 @@ struct CacheEntry {
 pub(crate) struct TraceCache {
     pub(crate) served: ServedTrace,
     /// Fingerprint of the trace's file when it was opened.
-    pub(crate) opened: Option<u64>,
+    pub(crate) fingerprint: Option<u64>,
     entries: Mutex<VecDeque<CacheEntry>>,
 }
 
@@ -140,7 +140,7 @@ pub(crate) enum FilterRefusal {
 impl TraceCache {
     pub(crate) fn new(served: ServedTrace) -> Self {
         let opened = served.path.as_deref().and_then(fingerprint);
-        Self { served, opened, entries: Mutex::new(VecDeque::new()) }
+        Self { served, fingerprint: opened, entries: Mutex::new(VecDeque::new()) }
     }
 
     /// Returns the trace after `filters`, a JSON list of expressions. Filters that are wrong, or

@@ -101,13 +101,13 @@ fn the_format_follows_the_extension_of_the_output_file() {
     let unclear = run(&["-o", "a.txt"]);
     assert_eq!(unclear.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unclear.stderr).contains("--format"), "{unclear:?}");
-    let wrong = output(
+    let result = output(
         tumit()
             .args(["doc", "-o", "b.html"])
             .arg(workspace().join("tumit/tests/bad/T0026-unknown-types.tumit"))
             .current_dir(dir.path()),
     );
-    assert_eq!((wrong.status.code(), dir.path().join("b.html").exists()), (Some(1), false));
+    assert_eq!((result.status.code(), dir.path().join("b.html").exists()), (Some(1), false));
 }
 
 #[test]

@@ -12,8 +12,8 @@ use tumit_viewer::filter::NamePattern;
 use tumit_viewer::generated_file::FileKind;
 use tumit_viewer::query::{TypeModel, ValueId};
 
-use super::type_names::ValuePath;
 use super::user_files::{cache, model_file, read, write};
+use crate::type_names::ValuePath;
 
 const CATEGORIES: FileKind = FileKind {
     name: "file of categories",

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tests::programs::{output, tumit};
 
-const HEADER: &str = include_str!("../../../viewer/tests/header.paje");
+const HEADER: &str = include_str!("../../../../viewer/tests/header.paje");
 
 /// A thread works from 0 s to 3 s of 4 s. Two elements change their places at 2 s.
 const BODY: &str = "%EventDef PajeNewEvent 21

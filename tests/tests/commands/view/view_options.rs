@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tests::programs::{output, tumit};
 
-const HEADER: &str = include_str!("../../../viewer/tests/header.paje");
+const HEADER: &str = include_str!("../../../../viewer/tests/header.paje");
 
 /// Four ranks. Rank `n` sends to rank `n ^ 1` and back, and rank 3 to rank 0. Rank 0 is in a send
 /// at 1.5 s, and rank 1 in a receive.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tests::programs::{output, tumit};
 
-const HEADER: &str = include_str!("../../../viewer/tests/header.paje");
+const HEADER: &str = include_str!("../../../../viewer/tests/header.paje");
 
 /// Two ranks. Rank 0 works from 0 s to 3 s, rank 1 from 1 s to 2 s of 4 s. A message is pending
 /// from 1 s to 2 s.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::filtered_cache::TraceCache;
 use super::user_files::{read, write};
+use crate::caches::filtered_cache::TraceCache;
 use tumit_viewer::filter::{ChainEntry, FilterChain, FilterExpr};
 use tumit_viewer::generated_file::FILTERS;
 
@@ -33,7 +33,7 @@ impl From<PageFilter> for (String, bool) {
 
 impl From<&ChainEntry> for PageFilter {
     fn from(entry: &ChainEntry) -> Self {
-        Self { text: entry.filter.to_string(), on: entry.on }
+        Self { text: entry.filter.to_string(), on: entry.is_on }
     }
 }
 
@@ -58,7 +58,7 @@ impl TraceCache {
         let mut chain = FilterChain::default();
         for PageFilter { text, on } in filters {
             if let Ok(filter) = text.parse::<FilterExpr>() {
-                chain.filters.push(ChainEntry { on: *on, ..ChainEntry::from(filter) });
+                chain.filters.push(ChainEntry { is_on: *on, ..ChainEntry::from(filter) });
             }
         }
         let paths = self.filter_paths();
@@ -84,7 +84,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::PageFilter;
-    use crate::filtered_cache::{ServedTrace, TraceCache};
+    use crate::caches::filtered_cache::{ServedTrace, TraceCache};
     use tumit_viewer::store::TraceStore;
 
     #[test]

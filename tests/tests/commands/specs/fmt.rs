@@ -74,13 +74,13 @@ fn standard_input_goes_to_standard_output() {
 #[test]
 fn files_with_syntax_errors_are_left_and_others_are_formatted() {
     let dir = tempfile::tempdir().unwrap();
-    let wrong = "trace a;\nlevel COM { evnt post; }\n";
-    fs::write(dir.path().join("wrong.tumit"), wrong).unwrap();
+    let text = "trace a;\nlevel COM { evnt post; }\n";
+    fs::write(dir.path().join("wrong.tumit"), text).unwrap();
     fs::write(dir.path().join("ugly.tumit"), UGLY).unwrap();
     let (status, out, err) = run(dir.path(), &["wrong.tumit", "ugly.tumit"]);
     assert_eq!((status, out.as_str()), (Some(1), ""));
     assert!(err.contains("wrong.tumit:2") && err.contains("evnt"), "{err}");
-    assert_eq!(fs::read_to_string(dir.path().join("wrong.tumit")).unwrap(), wrong);
+    assert_eq!(fs::read_to_string(dir.path().join("wrong.tumit")).unwrap(), text);
     assert_eq!(fs::read_to_string(dir.path().join("ugly.tumit")).unwrap(), USUAL);
 
     let (status, _, err) = run(dir.path(), &["none.tumit", "ugly.tumit", "."]);
