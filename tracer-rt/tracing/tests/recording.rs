@@ -9,6 +9,7 @@ mod recording {
 #[path = "../examples/service.rs"]
 mod service;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -51,10 +52,14 @@ fn run(case: &str, settings: &[(&str, &str)]) -> RecordedProgram {
     command.env("TUMIT_TRACE", &run).env("TUMIT_CASE", case).envs(settings.iter().copied());
     let output = command.output().unwrap();
     assert!(output.status.success(), "{case}: {output:?}");
-    let file = read_run(&run).files.remove(0);
-    assert_eq!((file.ended, file.end_dropped), (true, Some(0)), "{case}");
+    read_program(&run)
+}
+
+fn read_program(run: &Path) -> RecordedProgram {
+    let file = read_run(run).files.remove(0);
+    assert_eq!((file.ended, file.end_dropped), (true, Some(0)), "{}", run.display());
     check_specs(&file);
-    RecordedProgram { file, paje: converted(&run) }
+    RecordedProgram { file, paje: converted(run) }
 }
 
 /// The texts of all specs compile, and describe the records of their schemas.
@@ -80,7 +85,20 @@ fn converted(run: &Path) -> String {
     let mut writer = PajeWriter::new(Vec::new());
     let report = convert(&run, &ConvertOptions::default(), &mut writer).unwrap();
     assert!(report.is_clean(), "{report:?}");
-    String::from_utf8(writer.into_inner()).unwrap()
+    with_names(&String::from_utf8(writer.into_inner()).unwrap())
+}
+
+/// Pajé text with the names of values instead of their aliases.
+fn with_names(paje: &str) -> String {
+    let words = || paje.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    let definitions = words().filter(|words| words.len() > 3 && words[1].starts_with('v') && words[2].starts_with('t'));
+    let names: HashMap<&str, String> = definitions
+        .map(|words| (words[1], words[3..].join(" ").split('"').nth(1).unwrap_or_default().to_owned()))
+        .collect();
+    let named = words().map(|line| {
+        line.iter().map(|word| names.get(word).map_or(*word, String::as_str)).collect::<Vec<_>>().join(" ")
+    });
+    named.collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -102,7 +120,7 @@ fn values_keep_their_types() {
     assert_eq!(
         named("every_type"),
         [
-            "every_type i=-1 u=2 f=Double(0.5) yes=Bool(true) text=é debug=[1, 2] display=3 wide=-170141183460469231731687303715884105728 error=broken message=a 7"
+            "every_type message=a 7 i=-1 u=2 f=Double(0.5) yes=Bool(true) text=é debug=[1, 2] display=3 wide=-170141183460469231731687303715884105728 error=broken"
         ]
     );
     assert_eq!(named("generic"), ["generic value=7", "generic value=text", "generic value=8", "generic"]);
@@ -115,7 +133,7 @@ fn values_keep_their_types() {
     assert!(source.ends_with("programs.rs") && line > 1, "{source}:{line}");
     let levels = ["ERROR", "WARN", "INFO", "DEBUG", "TRACE"];
     for level in levels {
-        assert!(program.lines(&["\"", level, "programs"]) > 0, "{level}\n{}", program.paje);
+        assert!(program.lines(&[level, "recording::recording::programs"]) > 0, "{level}\n{}", program.paje);
     }
 }
 
@@ -233,4 +251,43 @@ fn tasks_of_tokio_have_their_states() {
     for value in ["Polled", "Scheduled", "Idle", "Ended, or without waker", "A task waits"] {
         assert!(program.lines(&[value]) > 0, "{value}\n{}", program.paje);
     }
+}
+
+/// Compiles the example with the instrumentation of the runtime, in a package of its own.
+#[test]
+#[ignore = "compiles tokio and the recorder again"]
+fn tasks_of_the_real_runtime_are_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = format!(
+        "[package]\nname = \"service\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n\
+         tumit-tracing = {{ path = {package:?} }}\n\
+         tracing = {{ version = \"0.1\", default-features = false, features = [\"std\"] }}\n\
+         tokio = {{ version = \"1\", features = [\"rt-multi-thread\", \"sync\", \"time\", \"tracing\"] }}\n"
+    );
+    std::fs::create_dir(folder.path().join("src")).unwrap();
+    std::fs::write(folder.path().join("Cargo.toml"), manifest).unwrap();
+    std::fs::copy(package.join("examples/service.rs"), folder.path().join("src/main.rs")).unwrap();
+    std::fs::copy(package.join("../../Cargo.lock"), folder.path().join("Cargo.lock")).unwrap();
+    let run = folder.path().join("run.tmt");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["run", "--quiet"]).current_dir(folder.path());
+    cargo.env("CARGO_TARGET_DIR", folder.path().join("target")).env("RUSTFLAGS", "--cfg tokio_unstable");
+    cargo.env("TUMIT_TRACE", &run).env_remove("TUMIT_TRACING").env_remove("TUMIT_LEVELS");
+    let output = cargo.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let program = read_program(&run);
+    // The task of `block_on`, and that of each request.
+    let kinds: Vec<String> = program.named("task_spawn").map(|record| record.get("kind").to_string()).collect();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "task").count(), 6, "{kinds:?}");
+    assert_eq!(program.texts("task_end").len(), kinds.len());
+    let polls = program.texts("poll_begin");
+    assert_eq!(polls.len(), program.texts("poll_end").len());
+    let waits = |resource: &str| {
+        let resources = program.named("poll_end").map(|record| record.get("resource").to_string());
+        resources.filter(|text| text.starts_with(resource)).count()
+    };
+    // Five requests wait for the mutex, and all of them for their timers.
+    assert_eq!((waits("Mutex src/main.rs:"), waits("Sleep src/main.rs:")), (5, 6), "{polls:#?}");
+    assert!(program.named("wake").filter(|record| record.get("is_first").to_string().contains("true")).count() >= 11);
 }
