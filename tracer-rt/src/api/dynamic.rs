@@ -4,8 +4,8 @@
 //! encoded fields. [`crate::events!`] is for all other programs: it checks the types of fields.
 //!
 //! ```
-//! use tracer_rt::format::schema::{FieldInfo, LevelInfo, RecordKind, RecordType, SCHEMA_VERSION, Scalar};
-//! use tracer_rt::format::{FieldType, Schema};
+//! use tracer_rt::format::schema::{FieldInfo, LevelInfo, RecordKind, SCHEMA_VERSION, Scalar};
+//! use tracer_rt::format::{FieldType, RecordType, Schema};
 //!
 //! let step = RecordType {
 //!     name: "step".into(),
@@ -48,10 +48,10 @@ pub use crate::threads::thread_id;
 
 /// A record type of a registered schema.
 ///
-/// The caller gives the encoded fields of a record, as `FORMAT.md` describes: packed, little-endian,
-/// for a `located` type after four bytes with the number of the source position
-/// ([`source_position`]). The recorder does not check them. Readers count records with other bytes
-/// as damaged.
+/// The caller gives the encoded fields of a record, as `FORMAT.md` describes: packed and
+/// little-endian. Those of a `located` type begin with the number of the source position
+/// ([`source_position`]), four bytes. The recorder does not check them. Readers count records with
+/// other bytes as damaged.
 #[derive(Clone, Copy, Debug)]
 pub struct DynamicRecordType {
     level: &'static Level,

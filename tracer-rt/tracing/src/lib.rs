@@ -41,8 +41,8 @@
 //! - A **span** is a state of the thread that has entered it. A span that is entered again, such as
 //!   that of an async function, has an arrow from its last exit to the next entry. All entries of a
 //!   span have its number in the field `span`.
-//! - An **event** is a mark on the row of its thread, with its level, target and fields. Numbers and
-//!   bools are recorded as they are, and all other values as text.
+//! - An **event** is a mark on the row of its thread, with its level, target and fields. Numbers
+//!   and bools are recorded as they are, and all other values as text.
 //! - Values that `Span::record` adds are a mark at this time. Later entries of the span have them.
 //! - `follows_from` is an arrow to the next entry of the span.
 //! - With the feature `log`, [`init`] also records the messages of the crate `log`.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use tracing::field::{Empty, display};
+use tracing::field::Empty;
 use tracing::{Level, debug, error, event, info, info_span, span, trace, trace_span, warn};
 
 pub(crate) fn run(case: &str) {
@@ -209,5 +209,5 @@ fn tokio_tasks() {
     drop(task);
     drop(task!(10, "", "task"));
     drop((other, named));
-    info!(target: "tokio_like", message = display("a service event"));
+    info!(target: "tokio_like", "a service event");
 }
