@@ -7,6 +7,7 @@
 //! use tracer_rt::format::schema::{FieldInfo, LevelInfo, RecordKind, SCHEMA_VERSION, Scalar};
 //! use tracer_rt::format::{FieldType, RecordType, Schema};
 //!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let step = RecordType {
 //!     name: "step".into(),
 //!     level: 0,
@@ -22,7 +23,6 @@
 //!     ..Schema::default()
 //! };
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! # let mut config = tracer_rt::RecorderConfig::default();
 //! # config.folder = Some(folder.path().join("run.tmt"));
@@ -128,7 +128,7 @@ pub fn register(schema: &Schema) -> Option<Vec<DynamicRecordType>> {
         .zip(0..u32::from(count))
         .map(|(record, number)| {
             let (_, _, level) = levels.get(record.level as usize)?;
-            Some(DynamicRecordType { level: *level, number })
+            Some(DynamicRecordType { level, number })
         })
         .collect();
     let bytes: &'static [u8] = Box::leak(schema.encode().into());

@@ -25,6 +25,9 @@ pub(crate) struct Task {
     row: u32,
     /// Its id in the runtime.
     id: u64,
+    /// Whether it is always woken by wakers that the instrumentation reports. The main future of
+    /// `block_on` and blocking tasks are not.
+    has_wakers: bool,
     /// Bits of [`activity`].
     activity: AtomicU64,
     /// Number of its wakers.
@@ -65,6 +68,7 @@ impl Task {
             place,
             row,
             id: fields.id,
+            has_wakers: matches!(fields.kind.as_str(), "task" | "local"),
             activity: AtomicU64::new(activity::SCHEDULED),
             wakers: AtomicI64::new(0),
             resource: Mutex::new(InternedText::new("")),
@@ -83,7 +87,7 @@ impl Task {
         let before = self.activity.fetch_and(!activity::POLLED, Ordering::AcqRel);
         let next = if before & activity::SCHEDULED != 0 {
             TaskState::Scheduled
-        } else if self.wakers.load(Ordering::Relaxed) <= 0 {
+        } else if self.has_wakers && self.wakers.load(Ordering::Relaxed) <= 0 {
             TaskState::NoWaker
         } else {
             TaskState::Idle

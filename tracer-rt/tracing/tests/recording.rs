@@ -213,6 +213,7 @@ fn tasks_of_tokio_have_their_states() {
             "task_spawn place=src/main.rs:12 row=2 task=8 kind=task",
             "task_spawn place=named row=1 task=9 kind=local",
             "task_spawn place=src/main.rs:12 row=1 task=10 kind=task",
+            "task_spawn place=src/main.rs:12 row=1 task=11 kind=block_on",
         ]
     );
     let of_task = |name: &str, task: u64| {
@@ -245,7 +246,8 @@ fn tasks_of_tokio_have_their_states() {
             "wakeup=2 is_first=Bool(true) is_outside_poll=Bool(false)"
         ]
     );
-    assert_eq!(program.texts("task_end").len(), 4);
+    assert_eq!(of_task("poll_end", 11), ["next=idle resource="]);
+    assert_eq!(program.texts("task_end").len(), 5);
     // No span of the runtime is a span of the program.
     assert!(program.file.records().all(|record| !record.name.starts_with("runtime")));
     for value in ["Polled", "Scheduled", "Idle", "Ended or without waker", "A task waits"] {

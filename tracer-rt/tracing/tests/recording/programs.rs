@@ -208,6 +208,9 @@ fn tokio_tasks() {
     task.in_scope(|| ());
     drop(task);
     drop(task!(10, "", "task"));
-    drop((other, named));
+    // The main future of `block_on` has other wakers.
+    let main = task!(11, "", "block_on");
+    main.in_scope(|| ());
+    drop((other, named, main));
     info!(target: "tokio_like", "a service event");
 }
