@@ -37,6 +37,7 @@ test: packages
 	$(STAGE) "build of tests" $(CARGO) test --workspace --no-run
 	$(STAGE) tests .ci/tests
 	$(STAGE) "bench record" $(BENCH) --bench record -- --smoke
+	$(STAGE) "bench callsites" $(BENCH) --bench callsites -- --smoke
 	$(STAGE) "bench pauses" $(BENCH) --bench pauses -- --smoke
 	$(STAGE) "bench compile" $(BENCH) --bench compile -- --smoke
 

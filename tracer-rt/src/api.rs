@@ -1,5 +1,6 @@
 //! The calls of programs and of generated code.
 
+pub mod dynamic;
 pub(crate) mod intern;
 pub(crate) mod level_switches;
 pub mod private;

@@ -3,10 +3,13 @@
 //! Tuples of fields are fields, so that generated code passes one tuple and contains no `unsafe`.
 
 mod counted_field;
+mod encoded_fields;
 mod packed_fields;
 
 use packed_fields::store_all;
 pub use packed_fields::{EnumField, Fields};
+
+pub(crate) use encoded_fields::EncodedFields;
 
 pub use counted_field::{Choices, CountedBytes, Slice, Text};
 

@@ -3,7 +3,6 @@
 pub(crate) mod lock_free_set;
 
 use std::collections::HashMap;
-use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tracer_format::entries::{append_site, append_string};
@@ -20,13 +19,21 @@ pub(crate) const MAX_TEXT_BYTES: usize = 4096;
 const MAX_STRING_BYTES: usize = 64 << 20;
 const TOO_MANY: &str = "(too many different strings)";
 
+/// A source position. The column only distinguishes positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SourcePosition<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
 #[derive(Debug)]
 pub(crate) struct InternTables {
     strings: Vec<&'static str>,
     string_ids: Option<HashMap<&'static str, u32>>,
     string_bytes: usize,
-    sites: Vec<&'static Location<'static>>,
-    site_ids: Option<HashMap<(&'static str, u32, u32), u32>>,
+    sites: Vec<SourcePosition<'static>>,
+    site_ids: Option<HashMap<SourcePosition<'static>, u32>>,
     /// The live file had no space for a name.
     /// This name and all later ones must be in the file before they are used.
     pub(crate) overflowed: bool,
@@ -74,17 +81,24 @@ impl InternTables {
         (leaked, id)
     }
 
-    pub(crate) fn site(&mut self, location: &'static Location<'static>) -> u32 {
-        let key = (location.file(), location.line(), location.column());
+    /// The number of a source position. The file name of a new one is copied, unless it is
+    /// `'static`.
+    pub(crate) fn site(&mut self, position: SourcePosition<'_>, file: Option<&'static str>) -> u32 {
         let ids = self.site_ids.get_or_insert_default();
-        if let Some(id) = ids.get(&key) {
+        let known: &HashMap<SourcePosition<'_>, u32> = ids;
+        if let Some(id) = known.get(&position) {
             return *id;
         }
-        self.sites.push(location);
+        let file = file.unwrap_or_else(|| match self.sites.iter().find(|site| site.file == position.file) {
+            Some(site) => site.file,
+            None => Box::leak(cut(position.file, MAX_TEXT_BYTES).into()),
+        });
+        let position = SourcePosition { file, ..position };
+        self.sites.push(position);
         let id = self.sites.len() as u32;
-        ids.insert(key, id);
+        ids.insert(position, id);
         let mut entry = Vec::new();
-        append_site(&mut entry, id, location.line(), location.file().as_bytes());
+        append_site(&mut entry, id, position.line, file.as_bytes());
         self.overflowed |= !live_file::log(BlockKind::Sites, PROCESS_STREAM, 1, &entry);
         SITES.store(self.sites.len(), Ordering::Release);
         id
@@ -99,7 +113,7 @@ impl InternTables {
         }
         for (index, site) in self.sites.iter().enumerate() {
             let mut entry = Vec::new();
-            append_site(&mut entry, index as u32 + 1, site.line(), site.file().as_bytes());
+            append_site(&mut entry, index as u32 + 1, site.line, site.file.as_bytes());
             live_file::log(BlockKind::Sites, PROCESS_STREAM, 1, &entry);
         }
     }
@@ -112,7 +126,7 @@ impl InternTables {
     /// Size in bytes of the log entries of [`Self::log`].
     pub(crate) fn log_bytes(&self) -> usize {
         let strings: usize = self.strings.iter().map(|text| live_file::entry_bytes(8 + text.len())).sum();
-        let sites: usize = self.sites.iter().map(|site| live_file::entry_bytes(12 + site.file().len())).sum();
+        let sites: usize = self.sites.iter().map(|site| live_file::entry_bytes(12 + site.file.len())).sum();
         strings + sites
     }
 
@@ -122,7 +136,7 @@ impl InternTables {
     }
 
     /// The sites from index `from` on. The first one has the id `from + 1`.
-    pub(crate) fn sites_from(&self, from: usize) -> &[&'static Location<'static>] {
+    pub(crate) fn sites_from(&self, from: usize) -> &[SourcePosition<'static>] {
         self.sites.get(from..).unwrap_or(&[])
     }
 }

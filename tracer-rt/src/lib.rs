@@ -104,6 +104,7 @@ mod threads;
 mod user_messages;
 mod writer;
 
+pub use api::dynamic;
 pub use api::intern::Intern;
 pub use api::level_switches::{pause, resume, set_level};
 pub use api::private;

@@ -27,16 +27,24 @@ use crate::slow_path::{FollowUp, RecordSpace, attach, drop_counts, signal_stream
 /// `id` select the thread's stream.
 #[inline(always)]
 pub fn record<F: Fields>(id: u32, fields: F) {
+    record_with_timestamp(id, fields);
+}
+
+/// Writes a record as [`record`] does, and returns its timestamp in ticks of the local clock.
+/// Returns 0 for a record of a signal handler, and for a record without space.
+#[inline(always)]
+pub(crate) fn record_with_timestamp<F: Fields>(id: u32, fields: F) -> u64 {
     // Only the address: a closure that contains all the work would not always be inlined.
     let cursor = CURSOR.with(std::ptr::from_ref);
     // SAFETY: the variable has no destructor and exists as long as the thread.
     let cursor = unsafe { &*cursor };
     let bytes = RECORD_HEAD_BYTES + fields.bytes();
     if cursor.busy.load(Ordering::Relaxed) != work_state::IDLE {
-        return match F::CAN_BE_CUT {
+        match F::CAN_BE_CUT {
             true => record_nested(cursor, id, bytes, move_fields(fields)),
             false => record_nested(cursor, id, bytes, fields),
-        };
+        }
+        return 0;
     }
     cursor.busy.store(work_state::RECORDING, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
@@ -46,13 +54,16 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     let mut state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used_bytes(state) + bytes > cursor.rooms[class_of(id)].get() {
         let Some(room) = attach::make_room(cursor, id, bytes, now) else {
-            return cursor.busy.store(work_state::IDLE, Ordering::Release);
+            cursor.busy.store(work_state::IDLE, Ordering::Release);
+            return 0;
         };
         if room.limit.is_some() || !matches!(room.after, FollowUp::Nothing) {
-            return match F::CAN_BE_CUT {
+            let timestamp = room.now;
+            match F::CAN_BE_CUT {
                 true => record_and_more(cursor, room, id, move_fields(fields)),
                 false => record_and_more(cursor, room, id, fields),
-            };
+            }
+            return timestamp;
         }
         RecordSpace { slot, now, .. } = room;
         // SAFETY: `make_room` gives a slot of the pool.
@@ -61,6 +72,7 @@ pub fn record<F: Fields>(id: u32, fields: F) {
     // SAFETY: the slot is the thread's own and has room for `bytes` bytes.
     unsafe { write(slot, state, id as u16, now, fields) };
     cursor.busy.store(work_state::IDLE, Ordering::Release);
+    now
 }
 
 /// Moves the fields of a rare record to separate memory.

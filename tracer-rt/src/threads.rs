@@ -32,8 +32,9 @@ pub(crate) fn is_busy(cursor: *const ThreadCursor) -> bool {
 
 const CMP_REQUEUE: libc::c_int = libc::FUTEX_CMP_REQUEUE | libc::FUTEX_PRIVATE_FLAG;
 
-/// The kernel's id of the calling thread.
-pub(crate) fn thread_id() -> u64 {
+/// The kernel's id of the calling thread, which is `tid` in rules. A system call.
+#[must_use]
+pub fn thread_id() -> u64 {
     // SAFETY: the call takes nothing and touches nothing.
     let tid = unsafe { libc::syscall(libc::SYS_gettid) };
     tid.cast_unsigned()

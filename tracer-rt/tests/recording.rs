@@ -84,6 +84,17 @@ fn every_type_is_recorded_as_called() {
 }
 
 #[test]
+fn specs_can_be_made_at_run_time() {
+    let file = run("dynamic");
+    assert_eq!((file.schemas.len(), file.end_dropped), (2_000, Some(0)));
+    let records: Vec<_> = file.records().collect();
+    assert_eq!(records.len(), 2_002);
+    assert_eq!(records[7].text(), "event_7 number=-5 text=hi");
+    assert_eq!(records[7].site, Some((42, "made/at/run/time.rs".into())));
+    assert_eq!((records[2_001].text().as_str(), &records[2_001].site), ("event_1999 number=-5 text=hi", &None));
+}
+
+#[test]
 fn the_process_is_described() {
     let (run, _) =
         run_with("types", &[("OMPI_COMM_WORLD_RANK", "3"), ("OMPI_COMM_WORLD_SIZE", "8"), ("PMIX_NAMESPACE", "job7")]);

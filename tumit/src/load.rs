@@ -68,7 +68,10 @@ pub const STANDARD: &str = "std:";
 /// `std:openmp` describes the regions, tasks and waits of OpenMP that it records.
 /// `std:paje` contains the operations of Pajé, for programs without a spec of their own.
 /// `std:threads` describes the waits of threads that it records.
+/// `std:tokio` describes the tasks of the runtime `tokio`, as `tumit-tracing` records them.
 /// `std:tracer` describes the records that recorders write about themselves.
+/// `std:tracing` describes the spans and events of the crate `tracing`, as `tumit-tracing` records
+/// them.
 ///
 /// ```
 /// let text = tumit::load::standard("std:tracer").expect("a standard spec");
@@ -84,7 +87,9 @@ pub fn standard(path: &str) -> Option<&'static str> {
         "openmp" => Some(include_str!("../std/openmp.tumit")),
         "paje" => Some(include_str!("../std/paje.tumit")),
         "threads" => Some(include_str!("../std/threads.tumit")),
+        "tokio" => Some(include_str!("../std/tokio.tumit")),
         "tracer" => Some(include_str!("../std/tracer.tumit")),
+        "tracing" => Some(include_str!("../std/tracing.tumit")),
         _ => None,
     }
 }
@@ -138,7 +143,7 @@ impl UseWalk<'_> {
                 let mut diagnostic = Diagnostic::error(Code::CannotRead, format!("cannot read `{path}`: {error}"));
                 if let Some(span) = from {
                     diagnostic = diagnostic.with_location(span, "used here").note(if path.starts_with(STANDARD) {
-                        "the standard specs are `std:io`, `std:mpi`, `std:openmp`, `std:paje`, `std:threads` and `std:tracer`"
+                        "the standard specs are `std:io`, `std:mpi`, `std:openmp`, `std:paje`, `std:threads`, `std:tokio`, `std:tracer` and `std:tracing`"
                     } else {
                         "the path is relative to the file that uses it"
                     });

@@ -15,6 +15,7 @@ mod preamble;
 pub mod record;
 pub mod record_values;
 pub mod schema;
+mod schema_encoding;
 pub mod tags;
 pub mod write;
 

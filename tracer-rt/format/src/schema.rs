@@ -215,15 +215,6 @@ impl RecordType {
 
 #[cfg(feature = "schema")]
 impl Schema {
-    /// Encodes the schema, for a generator to embed.
-    ///
-    /// # Panics
-    /// Never: writing to memory cannot fail.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        bincode::encode_to_vec(self, config()).expect("encoding plain data cannot fail")
-    }
-
     /// Whether this record type is the end of a span without the parameters of the end.
     /// It is the second end of its name, after the one with the parameters.
     #[must_use]
@@ -344,6 +335,52 @@ mod tests {
         assert_eq!((schema.version, schema.spec_version, schema.name.as_str()), (SCHEMA_VERSION, 0, "t"));
         assert_eq!((schema.enums[0].name_of(1), schema.enums[0].name_of(2)), (Some("green"), None));
         assert_eq!(schema.records, [record]);
+        assert_eq!(Schema::decode(&schema.encode()), Ok(schema));
+    }
+
+    #[test]
+    fn the_encoding_is_that_of_bincode() {
+        let scalars = [
+            Scalar::U8,
+            Scalar::U16,
+            Scalar::U32,
+            Scalar::U64,
+            Scalar::I8,
+            Scalar::I16,
+            Scalar::I32,
+            Scalar::I64,
+            Scalar::F32,
+            Scalar::F64,
+            Scalar::Bool,
+            Scalar::Date,
+            Scalar::Pointer,
+            Scalar::Enum { index: 0, wide: true },
+            Scalar::Interned,
+            Scalar::String,
+            Scalar::Bytes,
+        ];
+        let one = scalars.map(FieldType::One);
+        let types = one.into_iter().chain([FieldType::Fixed(Scalar::U16, 3), FieldType::Variable(Scalar::I64)]);
+        let fields: Vec<_> = types.map(|ty| FieldInfo { name: "é".into(), ty }).collect();
+        let record = |kind, located| RecordType { name: "r".into(), level: 0, kind, located, fields: fields.clone() };
+        let schema = Schema {
+            version: SCHEMA_VERSION,
+            name: "t".into(),
+            spec_version: 7,
+            levels: vec![LevelInfo { name: "L".into(), enabled: false }],
+            enums: vec![EnumInfo {
+                name: "color".into(),
+                values: vec![EnumValueInfo { name: "red".into(), number: 300 }],
+            }],
+            records: vec![
+                record(RecordKind::Event, true),
+                record(RecordKind::Begin, false),
+                record(RecordKind::End, false),
+            ],
+            sources: vec![SourceText { path: "t.tumit".into(), text: "trace t;".into() }],
+        };
+        let expected = bincode::encode_to_vec(&schema, config()).expect("encoding plain data cannot fail");
+        assert_eq!(schema.encode(), expected);
         assert_eq!(Schema::decode(&schema.encode()), Ok(schema));
     }
 

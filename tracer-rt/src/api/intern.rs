@@ -9,7 +9,7 @@ use std::panic::Location;
 use crate::fields::{InternedText, SourceSite};
 use crate::files::cut;
 use crate::intern_tables::lock_free_set::{self, InternedString};
-use crate::intern_tables::{MAX_TEXT_BYTES, TABLES};
+use crate::intern_tables::{MAX_TEXT_BYTES, SourcePosition, TABLES};
 use crate::reentrancy::unless_nested;
 use crate::writer::write_names;
 
@@ -114,18 +114,30 @@ fn intern_slowly(text: &str, cache_index: usize) -> InternedText {
 #[cold]
 #[inline(never)]
 fn site_slowly(location: &'static Location<'static>, cache_index: usize) -> SourceSite {
-    unless_nested(|| {
-        let mut tables = TABLES.lock();
-        let id = tables.site(location);
-        let overflowed = tables.overflowed;
-        drop(tables);
-        if overflowed {
-            write_names();
-        }
+    let (file, line, column) = (location.file(), location.line(), location.column());
+    let site = unless_nested(|| {
+        let id = number_of_site(SourcePosition { file, line, column }, Some(file));
         SITE_CACHE.with(|cache| cache[cache_index].set((std::ptr::from_ref(location).addr(), id)));
         id
-    })
-    .map_or(SourceSite(0), SourceSite)
+    });
+    site.map_or(SourceSite(0), SourceSite)
+}
+
+fn number_of_site(position: SourcePosition<'_>, file: Option<&'static str>) -> u32 {
+    let mut tables = TABLES.lock();
+    let id = tables.site(position, file);
+    let overflowed = tables.overflowed;
+    drop(tables);
+    if overflowed {
+        write_names();
+    }
+    id
+}
+
+/// The number of a source position that is known as text.
+pub(super) fn site_of_text(file: &str, line: u32) -> SourceSite {
+    let site = unless_nested(|| number_of_site(SourcePosition { file, line, column: 0 }, None));
+    site.map_or(SourceSite::UNKNOWN, SourceSite)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::cursor::{CURSOR, ThreadCursor, work_state};
-use crate::levels::level_table::Level;
+use crate::levels::level_table::{Level, Provider};
 use crate::reentrancy::run_unnested;
 use crate::session::start_if_requested;
 use crate::signal::{handler_detection, handler_requests};
@@ -27,26 +27,35 @@ impl Level {
     #[cold]
     #[inline(never)]
     fn first_use(&self) -> u32 {
-        // A signal handler or an allocator may record during a slow path of its own thread. It must
-        // not wait for the locks of that thread. Registering the spec also allocates memory, which
-        // a handler cannot do. A record that would be written otherwise is counted as dropped.
-        let before = CURSOR.with(ThreadCursor::begin_work);
-        if before != work_state::IDLE || handler_detection::runs() {
-            CURSOR.with(|cursor| cursor.end_work(before));
+        if !register(self.provider) {
             if self.provider.levels.iter().any(|(_, on, level)| *on && std::ptr::eq(*level, self)) {
                 count_stray_drop();
             }
             return 0;
         }
-        let logged = STATE.lock().levels.register(self.provider);
+        self.word.load(Ordering::Relaxed)
+    }
+}
+
+/// Registers a spec and switches its levels. Returns false in a signal handler, and for an
+/// allocator that the recorder calls.
+///
+/// They may record during a slow path of their own thread, and must not wait for the locks of that
+/// thread. Registering the spec also allocates memory, which a handler cannot do. A record that
+/// would be written otherwise is counted as dropped.
+pub(super) fn register(provider: &'static Provider) -> bool {
+    let before = CURSOR.with(ThreadCursor::begin_work);
+    let is_possible = before == work_state::IDLE && !handler_detection::runs();
+    if is_possible {
+        let logged = STATE.lock().levels.register(provider);
         if !logged {
             write_names();
             STATE.lock().levels.apply_all();
         }
         start_if_requested();
-        CURSOR.with(|cursor| cursor.end_work(before));
-        self.word.load(Ordering::Relaxed)
     }
+    CURSOR.with(|cursor| cursor.end_work(before));
+    is_possible
 }
 
 /// Switches a level on or off by its name (`APP`), its name with that of its trace (`taktuk.APP`),

@@ -85,7 +85,7 @@ impl BlockWriter {
                     break;
                 }
                 site_count += 1;
-                append_site(&mut sites, (self.sites + site_count) as u32, site.line(), site.file().as_bytes());
+                append_site(&mut sites, (self.sites + site_count) as u32, site.line, site.file.as_bytes());
             }
             drop(tables);
             if string_count == 0 && site_count == 0 {

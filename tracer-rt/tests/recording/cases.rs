@@ -39,6 +39,7 @@ pub(crate) fn run(case: &str) {
         "unwritable" => unwritable(),
         "full disk" => full_disk(),
         "start" => start(),
+        "dynamic" => dynamic(),
         other => panic!("no case {other}"),
     }
 }
@@ -418,4 +419,43 @@ fn start() {
         com::tick(n, 2);
     }
     println!("after the end: {:?}", tracer_rt::counts());
+}
+
+/// Specs made at run time, two thousand of them: more than the live file has space for.
+fn dynamic() {
+    use tracer_rt::dynamic::{register, source_position};
+    use tracer_rt::format::schema::{FieldInfo, LevelInfo, RecordKind, RecordType, SCHEMA_VERSION, Scalar};
+    use tracer_rt::format::{FieldType, Schema};
+    let schema = |name: String| {
+        let fields = [("number", Scalar::I64), ("text", Scalar::String)];
+        let fields = fields.map(|(name, ty)| FieldInfo { name: name.into(), ty: FieldType::One(ty) }).to_vec();
+        let record =
+            |kind, level, located| RecordType { name: name.clone(), level, kind, located, fields: fields.clone() };
+        let levels = ["APP", "LATE"].map(|level| LevelInfo { name: level.into(), enabled: level == "APP" });
+        Schema {
+            version: SCHEMA_VERSION,
+            name: "dynamic".into(),
+            levels: levels.to_vec(),
+            records: vec![record(RecordKind::Event, 0, true), record(RecordKind::Event, 1, false)],
+            ..Schema::default()
+        }
+    };
+    let mut fields = source_position("made/at/run/time.rs", 42).to_le_bytes().to_vec();
+    assert_eq!(source_position(&String::from("made/at/run/time.rs"), 42).to_le_bytes(), fields[..]);
+    fields.extend((-5i64).to_le_bytes());
+    fields.extend(b"\x02\0hi");
+    for number in 0..2_000 {
+        let types = register(&schema(format!("event_{number}"))).unwrap();
+        let before = tracer_rt::now();
+        let time = types[0].record(&fields).unwrap();
+        assert!(before <= time && time <= tracer_rt::now());
+        assert_eq!((types[1].base(), types[1].record(&fields[4..])), (0, None), "its level is off");
+        if number == 1_999 {
+            tracer_rt::set_level("dynamic.LATE", true);
+            let base = types[1].base();
+            assert!(types[1].record_parts(&fields[4..9], &fields[9..]).is_some());
+            tracer_rt::set_level("LATE", false);
+            assert!(types[1].record_at(base, &fields[4..]).is_some(), "an end, although the level is off");
+        }
+    }
 }

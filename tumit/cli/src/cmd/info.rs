@@ -206,7 +206,7 @@ fn process_info(run: &OpenRun, index: usize) -> ProcessInfo {
         host: process.host.clone(),
         command: process.command.clone(),
         writer: process.writer.clone(),
-        specs: process.providers.iter().map(|provider| provider.schema.name.clone()).collect(),
+        specs: spec_names(process),
         records: process.streams.iter().map(StreamInRun::records).sum(),
         dropped: process.dropped_records(),
         missing_blocks: process.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.missing_blocks)),
@@ -233,6 +233,18 @@ fn process_info(run: &OpenRun, index: usize) -> ProcessInfo {
         thread_count: process.threads(),
         threads: threads.collect(),
     }
+}
+
+/// The names of the specs of a process. A process can have many specs of one name, such as those of
+/// the callsites of `tracing`.
+fn spec_names(process: &ProcessInRun) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for provider in &process.providers {
+        if !names.contains(&provider.schema.name) {
+            names.push(provider.schema.name.clone());
+        }
+    }
+    names
 }
 
 /// The positions of the processes by rank, then by process id and ordinal. Those without a rank
