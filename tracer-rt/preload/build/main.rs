@@ -23,12 +23,14 @@ use procedures::Procedure;
 const FAMILIES: [&str; 3] = ["openmpi", "mpich", "standard"];
 
 /// The C files that are compiled once.
-const FILES: [&str; 7] = [
+const FILES: [&str; 9] = [
     "mpi/dispatch.c",
     "openmp/openmp.c",
     "threads/threads.c",
     "io/io.c",
+    "functions/functions.c",
     "code_names/code_names.c",
+    "code_names/code_texts.c",
     "code_names/modules.c",
     "code_names/runtime_code.c",
 ];
@@ -39,7 +41,7 @@ const REDIRECTED: [&str; 8] =
     ["pthread_create", "pthread_join", "pthread_mutex_lock", "open", "close", "read", "pread", "pwrite"];
 
 fn main() {
-    for folder in ["build", "mpi", "openmp", "threads", "io", "code_names", "own_thread.h"] {
+    for folder in ["build", "mpi", "openmp", "threads", "io", "functions", "code_names", "own_thread.h"] {
         println!("cargo::rerun-if-changed={folder}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts"));
@@ -49,6 +51,7 @@ fn main() {
     write(&out, "openmp_trace.h", &tracing_functions("std:openmp"));
     write(&out, "io_trace.h", &tracing_functions("std:io"));
     write(&out, "threads_trace.h", &tracing_functions("std:threads"));
+    write(&out, "functions_trace.h", &with_own_text_ids(&tracing_functions("std:functions")));
     write(&out, "mpi_functions.h", &wrappers::function_table(&procedures));
     write(&out, "mpi_wrappers.h", &wrappers::wrappers(&procedures));
     write(&out, "mpi_entries.S", &dispatch::entries(&procedures, &architecture()));
@@ -75,6 +78,14 @@ fn registered_by_call(trace: &str, text: &str) -> String {
     let function = format!("{name}{hash}");
     let rest = &rest[hash.len()..];
     format!("{start}static void {function}{rest}\n#define TUMIT_REGISTER_{}() {function}()\n", trace.to_uppercase())
+}
+
+/// The generated functions, which take the numbers of texts from the macro `TUMIT_TEXT_ID`. The
+/// recorder stores the number with the text, so that a record needs no search for the text.
+fn with_own_text_ids(text: &str) -> String {
+    let call = "tumit1_put_u32(tumit1_p, tumit1_intern(";
+    assert!(text.contains(call), "the generated functions store the numbers of texts");
+    text.replace(call, "tumit1_put_u32(tumit1_p, TUMIT_TEXT_ID(")
 }
 
 fn architecture() -> String {

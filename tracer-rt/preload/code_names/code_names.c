@@ -25,8 +25,6 @@
 /* Entries of the table of names; a power of two. Programs have a few hundred constructs. Addresses
  * that do not fit have no name. */
 #define TABLE_ENTRIES 4096
-/* Maximum length of a name with its end. Longer names of C++ are cut. */
-#define MAX_NAME 512
 #define UNKNOWN "unknown code"
 
 struct table_entry {
@@ -39,7 +37,7 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A function. */
 struct function {
-    char name[MAX_NAME];
+    char name[TUMIT_FUNCTION_NAME];
     uintptr_t start;
 };
 
@@ -144,24 +142,58 @@ static void demangle(struct function *function) {
     free(text);
 }
 
-static const char *new_name(const void *address) {
-    char text[MAX_NAME + 64];
-    struct function function = {"", 0};
+/* Searches the function that contains an address of a loaded file. */
+static int find_function(const struct tumit_module *module, const void *address, struct function *function) {
+    const uintptr_t offset = (uintptr_t)address - module->start;
     struct mapped_file file;
+    int is_found;
+    if (!map_file(module->path[0] == '\0' ? "/proc/self/exe" : module->path, &file)) {
+        return 0;
+    }
+    is_found = find_in_file(&file, SHT_SYMTAB, offset, function) || find_in_file(&file, SHT_DYNSYM, offset, function);
+    munmap((void *)(uintptr_t)file.bytes, file.size);
+    if (is_found) {
+        demangle(function);
+    }
+    return is_found;
+}
+
+/* The end of a declaration of C++ without its parameters: the parenthesis that the last one
+ * closes. */
+static void cut_parameters(char *name) {
+    char *last = strrchr(name, ')');
+    int depth = 0;
+    for (; last != NULL && last > name; last--) {
+        depth += *last == ')' ? 1 : *last == '(' ? -1 : 0;
+        if (depth == 0) {
+            *last = '\0';
+            return;
+        }
+    }
+}
+
+const char *tumit_function_name(const void *address, char name[TUMIT_FUNCTION_NAME]) {
+    struct function function = {"", 0};
+    struct tumit_module module;
+    name[0] = '\0';
+    if (tumit_find_module(address, &module) && find_function(&module, address, &function)) {
+        memcpy(name, function.name, sizeof function.name);
+        cut_parameters(name);
+    }
+    return name;
+}
+
+static const char *new_name(const void *address) {
+    char text[TUMIT_FUNCTION_NAME + 64];
+    struct function function = {"", 0};
     struct tumit_module module;
     const char *base, *copy;
     uintptr_t offset;
-    int is_found = 0;
     if (!tumit_find_module(address, &module)) {
         return UNKNOWN;
     }
     offset = (uintptr_t)address - module.start;
-    if (map_file(module.path[0] == '\0' ? "/proc/self/exe" : module.path, &file)) {
-        is_found = find_in_file(&file, SHT_SYMTAB, offset, &function) || find_in_file(&file, SHT_DYNSYM, offset, &function);
-        munmap((void *)(uintptr_t)file.bytes, file.size);
-    }
-    if (is_found) {
-        demangle(&function);
+    if (find_function(&module, address, &function)) {
         snprintf(text, sizeof text, "%s+0x%lx", function.name, (unsigned long)(offset - function.start));
     } else {
         const char *path = module.path[0] == '\0' ? program_invocation_short_name : module.path;

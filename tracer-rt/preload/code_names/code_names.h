@@ -8,4 +8,11 @@
  * is valid until the end of the process. Later calls with the same address need no search. */
 const char *tumit_code_name(const void *address);
 
+/* Maximum length of a function name with its end. Longer names of C++ are cut. */
+#define TUMIT_FUNCTION_NAME 512
+
+/* Writes the name of the function that contains an address, without parameters. Without a symbol,
+ * it is empty. Searches the symbol table at each call. Returns `name`. */
+const char *tumit_function_name(const void *address, char name[TUMIT_FUNCTION_NAME]);
+
 #endif
