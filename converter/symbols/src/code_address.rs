@@ -10,6 +10,8 @@ pub enum CodeKind {
     Function,
     /// A call returns to it.
     Call,
+    /// It follows an instruction of an inlined function, whose call is meant.
+    Inlined,
 }
 
 /// The text of a code address in a run, as FORMAT.md describes it.
@@ -42,6 +44,7 @@ impl<'a> CodeAddress<'a> {
         let kind = match words.next()? {
             "function" => CodeKind::Function,
             "call" => CodeKind::Call,
+            "inlined" => CodeKind::Inlined,
             _ => return None,
         };
         let offset = u64::from_str_radix(words.next()?, 16).ok()?;
@@ -60,7 +63,7 @@ impl<'a> CodeAddress<'a> {
     pub(crate) fn instruction(&self) -> u64 {
         match self.kind {
             CodeKind::Function => self.offset,
-            CodeKind::Call => self.offset.saturating_sub(1),
+            CodeKind::Call | CodeKind::Inlined => self.offset.saturating_sub(1),
         }
     }
 }

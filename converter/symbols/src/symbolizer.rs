@@ -10,6 +10,10 @@ use addr2line::{FunctionName, Loader, demangle_auto, gimli};
 use crate::code_address::{CodeAddress, CodeKind};
 use crate::module_file::file_with_symbols;
 
+/// The name of the virtual function with which the library of GNU runs a thread of `std::thread`.
+const THREAD_START: &str = "std::thread::_State_impl<std::thread::_Invoker<std::tuple<";
+const THREAD_END: &str = "> > >::_M_run()";
+
 /// A position in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodePosition {
@@ -77,11 +81,13 @@ struct TableEntry {
 fn name_of(entry: &TableEntry, address: &CodeAddress<'_>) -> String {
     let Some(name) = &entry.name else { return address.unresolved() };
     match (address.kind, &entry.position, entry.start) {
-        (CodeKind::Call, Some(position), _) => {
+        (CodeKind::Call | CodeKind::Inlined, Some(position), _) => {
             let file = position.file.rsplit('/').next().unwrap_or(&position.file);
             format!("{name} ({file}:{})", position.line)
         }
-        (CodeKind::Call, None, Some(start)) => format!("{name}+{:#x}", address.offset.saturating_sub(start)),
+        (CodeKind::Call | CodeKind::Inlined, None, Some(start)) => {
+            format!("{name}+{:#x}", address.offset.saturating_sub(start))
+        }
         _ => name.clone(),
     }
 }
@@ -92,12 +98,19 @@ fn table_entry(loader: &Loader, address: &CodeAddress<'_>) -> TableEntry {
     let mut entry = TableEntry::default();
     if let Ok(mut frames) = loader.find_frames(instruction) {
         // The frames are inlined functions, the innermost first, and then the function itself.
+        let last = match address.kind {
+            CodeKind::Function => usize::MAX,
+            CodeKind::Call => 0,
+            CodeKind::Inlined => 1,
+        };
+        let mut number = 0;
         while let Ok(Some(frame)) = frames.next() {
-            if entry.name.is_some() && address.kind == CodeKind::Call {
-                break;
-            }
             entry.name = frame.function.as_ref().and_then(|name| function_name(name)).or(entry.name);
             entry.position = frame.location.as_ref().and_then(source_position).or(entry.position);
+            if number == last {
+                break;
+            }
+            number += 1;
         }
     }
     if let Some(found) = loader.find_symbol_info(instruction).filter(|_| entry.name.is_none()) {
@@ -131,13 +144,18 @@ fn display_name(name: &str, language: Option<gimli::DwLang>) -> String {
                 | gimli::DW_LANG_Fortran08
         )
     );
+    let demangled = demangle_auto(Cow::Borrowed(name), language);
+    // A thread of `std::thread`. Its function is a template argument.
+    if let Some(function) = demangled.strip_prefix(THREAD_START).and_then(|rest| rest.strip_suffix(THREAD_END)) {
+        return function.trim_end().to_owned();
+    }
     // The form of gfortran for procedures of modules.
     if let Some((module, procedure)) = name.strip_prefix("__").and_then(|rest| rest.split_once("_MOD_")) {
         return format!("{module}::{procedure}");
     }
     match name.strip_suffix('_') {
         Some(procedure) if is_fortran && name != "MAIN__" => procedure.to_owned(),
-        _ => demangle_auto(Cow::Borrowed(name), language).into_owned(),
+        _ => demangled.into_owned(),
     }
 }
 
@@ -154,6 +172,7 @@ mod tests {
             ("MAIN__", Some(gimli::DW_LANG_Fortran08), "MAIN__"),
             ("__heat_MOD_step", None, "heat::step"),
             ("_ZN4heat4stepEi", None, "heat::step(int)"),
+            ("_ZNSt6thread11_State_implINS_8_InvokerISt5tupleIJPFviEiEEEEE6_M_runEv", None, "void (*)(int), int"),
             ("_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE", None, "core::fmt::Write::write_fmt"),
         ] {
             assert_eq!(display_name(symbol, language), name);

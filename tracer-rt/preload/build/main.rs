@@ -48,9 +48,9 @@ fn main() {
     let table = fs::read_to_string("mpi/procedures.tsv").expect("the package contains the table of procedures");
     let procedures: Vec<Procedure> = table.lines().map(Procedure::parse).collect();
     write(&out, "mpi_trace.h", &tracing_functions("std:mpi"));
-    write(&out, "openmp_trace.h", &tracing_functions("std:openmp"));
+    write(&out, "openmp_trace.h", &with_own_text_ids(&tracing_functions("std:openmp")));
     write(&out, "io_trace.h", &tracing_functions("std:io"));
-    write(&out, "threads_trace.h", &tracing_functions("std:threads"));
+    write(&out, "threads_trace.h", &with_own_text_ids(&tracing_functions("std:threads")));
     write(&out, "functions_trace.h", &with_own_text_ids(&tracing_functions("std:functions")));
     write(&out, "mpi_functions.h", &wrappers::function_table(&procedures));
     write(&out, "mpi_wrappers.h", &wrappers::wrappers(&procedures));

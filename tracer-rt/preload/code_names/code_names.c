@@ -1,4 +1,5 @@
-/* Names of code addresses, from the symbol tables of the program and its libraries.
+/* Texts for code addresses, and names of functions from the symbol tables of the program and its
+ * libraries.
  *
  * The symbol table of the file is searched. `dladdr` does not find the functions of a program,
  * because the linker exports them only with `-rdynamic`. */
@@ -20,12 +21,18 @@
 #include <unistd.h>
 
 #include "code_names.h"
+#include "code_texts.h"
 #include "modules.h"
 
 /* Entries of the table of names; a power of two. Programs have a few hundred constructs. Addresses
  * that do not fit have no name. */
 #define TABLE_ENTRIES 4096
-#define UNKNOWN "unknown code"
+
+/* The name of addresses that do not fit. */
+static struct {
+    uint32_t id;
+    char text[sizeof "unknown code"];
+} unknown_code = {0, "unknown code"};
 
 struct table_entry {
     const void *address;
@@ -183,25 +190,16 @@ const char *tumit_function_name(const void *address, char name[TUMIT_FUNCTION_NA
     return name;
 }
 
-static const char *new_name(const void *address) {
-    char text[TUMIT_FUNCTION_NAME + 64];
-    struct function function = {"", 0};
-    struct tumit_module module;
-    const char *base, *copy;
-    uintptr_t offset;
-    if (!tumit_find_module(address, &module)) {
-        return UNKNOWN;
+static const char *new_name(enum tumit_code_kind kind, const void *address) {
+    char text[TUMIT_CODE_TEXT];
+    const size_t length = tumit_code_text(kind, address, text);
+    struct tumit_text *name = malloc(sizeof *name + length + 1);
+    if (name == NULL) {
+        return unknown_code.text;
     }
-    offset = (uintptr_t)address - module.start;
-    if (find_function(&module, address, &function)) {
-        snprintf(text, sizeof text, "%s+0x%lx", function.name, (unsigned long)(offset - function.start));
-    } else {
-        const char *path = module.path[0] == '\0' ? program_invocation_short_name : module.path;
-        base = strrchr(path, '/');
-        snprintf(text, sizeof text, "%.255s+0x%lx", base == NULL ? path : base + 1, (unsigned long)offset);
-    }
-    copy = strdup(text);
-    return copy == NULL ? UNKNOWN : copy;
+    name->id = 0;
+    memcpy(name->text, text, length + 1);
+    return name->text;
 }
 
 /* The entry of an address: with its name, or free. NULL if the table is full. */
@@ -218,10 +216,10 @@ static struct table_entry *entry_of(const void *address) {
     return NULL;
 }
 
-const char *tumit_code_name(const void *address) {
+const char *tumit_code_name(enum tumit_code_kind kind, const void *address) {
     struct table_entry *entry = entry_of(address);
     if (address == NULL || entry == NULL) {
-        return UNKNOWN;
+        return unknown_code.text;
     }
     if (__atomic_load_n(&entry->address, __ATOMIC_ACQUIRE) == address) {
         return entry->name;
@@ -229,9 +227,9 @@ const char *tumit_code_name(const void *address) {
     pthread_mutex_lock(&table_lock);
     entry = entry_of(address);
     if (entry != NULL && entry->address == NULL) {
-        entry->name = new_name(address);
+        entry->name = new_name(kind, address);
         __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&table_lock);
-    return entry == NULL ? UNKNOWN : entry->name;
+    return entry == NULL ? unknown_code.text : entry->name;
 }

@@ -69,6 +69,8 @@ static size_t build_id(const struct tumit_module *module, char *text) {
     return length;
 }
 
+static const char *const kinds[] = {"function", "call", "inlined"};
+
 size_t tumit_code_text(enum tumit_code_kind kind, const void *address, char text[TUMIT_CODE_TEXT]) {
     char id[2 * MAX_BUILD_ID + 1] = "-", folder[PATH_MAX] = "";
     struct tumit_module module;
@@ -85,7 +87,7 @@ size_t tumit_code_text(enum tumit_code_kind kind, const void *address, char text
     if (path[0] != '/' && getcwd(folder, sizeof folder - 1) != NULL) {
         strcat(folder, "/");
     }
-    length = snprintf(text, TUMIT_CODE_TEXT, "\001%s %lx %s %s%s", kind == TUMIT_CODE_CALL ? "call" : "function",
+    length = snprintf(text, TUMIT_CODE_TEXT, "\001%s %lx %s %s%s", kinds[kind],
                       (unsigned long)((uintptr_t)address - module.start), id, folder, path);
     return (size_t)length < TUMIT_CODE_TEXT ? (size_t)length : TUMIT_CODE_TEXT - 1;
 }

@@ -21,6 +21,8 @@ struct call {
     /* The positions of the stack and of the code at the begin. */
     uintptr_t frame;
     const void *code;
+    /* The address to which the function returns. An inlined function has that of its caller. */
+    const void *return_address;
     enum call_state state;
     /* For a pending call. */
     struct function *entry;
@@ -144,15 +146,18 @@ static inline void end_call(struct thread_calls *thread) {
     functions_leave();
 }
 
-/* Ends the calls whose frames are gone: `longjmp` skips their ends. */
-static __attribute__((noinline)) void end_skipped_calls(struct thread_calls *thread, uintptr_t frame, const void *code) {
+/* Ends the calls whose frames are gone when another call begins: `longjmp` skips their ends. A call
+ * with the same frame is the caller of an inlined function, unless it began at the same code. */
+static __attribute__((noinline)) void end_skipped_calls(struct thread_calls *thread, uintptr_t frame, const void *code,
+                                                        const void *return_address) {
     if (thread->depth > MAX_CALLS) {
         thread->depth = MAX_CALLS;
     }
     while (thread->depth > 0) {
         const struct call *call = &thread->calls[thread->depth - 1];
         const uintptr_t distance = frame - call->frame;
-        if (distance >= STACK_RANGE || (distance == 0 && call->code != code)) {
+        if (distance >= STACK_RANGE ||
+            (distance == 0 && call->code != code && call->return_address == return_address)) {
             return;
         }
         end_call(thread);

@@ -19,9 +19,6 @@
 #include "code_names/code_names.h"
 #include "code_names/code_texts.h"
 
-static inline uint32_t function_text_id(const char *text);
-/* The generated functions take the number of a text from this function. */
-#define TUMIT_TEXT_ID(text) function_text_id(text)
 #include "functions_trace.h"
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *);
@@ -112,6 +109,7 @@ EXPORTED void __cyg_profile_func_enter(void *function, void *call_site) {
     const void *code = __builtin_return_address(0);
     struct thread_calls *thread = own_calls;
     uint32_t depth;
+    int is_inlined = 0;
     if (__builtin_expect(thread == NULL, 0) && (!is_ready || (thread = new_thread_calls()) == NULL)) {
         return;
     }
@@ -122,8 +120,9 @@ EXPORTED void __cyg_profile_func_enter(void *function, void *call_site) {
     if (depth > 0) {
         const uint32_t top = depth < MAX_CALLS ? depth : MAX_CALLS;
         if (__builtin_expect(frame - thread->calls[top - 1].frame < STACK_RANGE, 0)) {
-            end_skipped_calls(thread, frame, code);
+            end_skipped_calls(thread, frame, code, call_site);
             depth = thread->depth;
+            is_inlined = depth > 0 && depth <= MAX_CALLS && thread->calls[depth - 1].frame == frame;
         }
     }
     thread->depth = depth + 1;
@@ -132,7 +131,9 @@ EXPORTED void __cyg_profile_func_enter(void *function, void *call_site) {
         call->function = function;
         call->frame = frame;
         call->code = code;
-        begin_call(thread, call, function, call_site);
+        call->return_address = call_site;
+        begin_call(thread, call, function,
+                   is_inlined ? (const void *)(uintptr_t)((uint64_t)(uintptr_t)code | INLINED_MARK) : call_site);
     }
     leave_recorder(thread);
 }

@@ -17,16 +17,12 @@ struct function {
     int decision;
     /* Calls that are not recorded, of threads that have ended, by reason. */
     uint64_t unrecorded_calls[3];
-    struct function_text *text;
+    struct tumit_text *text;
 };
 
-/* The text of a function, and its number in records: 0 before the first record. */
-struct function_text {
-    uint32_t id;
-    char text[];
-};
-
+/* The position of a call: the address to which it returns, or one in an inlined function. */
 struct call_site {
+    /* With INLINED_MARK for an inlined function. */
     const void *address;
     struct tumit1_site position;
 };
@@ -60,22 +56,11 @@ static void *new_memory(size_t bytes) {
     return memory;
 }
 
-/* The number of a text in records. Called in a record, so that the recording has begun. */
-static inline uint32_t function_text_id(const char *text) {
-    struct function_text *entry = (struct function_text *)(uintptr_t)(text - offsetof(struct function_text, text));
-    uint32_t id = __atomic_load_n(&entry->id, __ATOMIC_RELAXED);
-    if (__builtin_expect(id == 0, 0)) {
-        id = tumit1_intern(text);
-        __atomic_store_n(&entry->id, id, __ATOMIC_RELAXED);
-    }
-    return id;
-}
-
 static struct function *new_function(const void *address) {
     char text[TUMIT_CODE_TEXT], name[TUMIT_FUNCTION_NAME];
     struct function *function = function_count < MAX_ENTRIES ? new_memory(sizeof *function) : NULL;
     const size_t length = function == NULL ? 0 : tumit_code_text(TUMIT_CODE_FUNCTION, address, text);
-    struct function_text *copy = function == NULL ? NULL : new_memory(sizeof *copy + length + 1);
+    struct tumit_text *copy = function == NULL ? NULL : new_memory(sizeof *copy + length + 1);
     if (copy == NULL) {
         return NULL;
     }
@@ -90,10 +75,16 @@ static struct function *new_function(const void *address) {
     return function;
 }
 
+/* A bit that no code address has. */
+#define INLINED_MARK (UINT64_C(1) << 63)
+
 static struct call_site *new_call_site(const void *address) {
     char text[TUMIT_CODE_TEXT];
     struct call_site *site = call_site_count < MAX_ENTRIES ? new_memory(sizeof *site) : NULL;
-    const size_t length = site == NULL ? 0 : tumit_code_text(TUMIT_CODE_CALL, address, text);
+    const uint64_t number = (uint64_t)(uintptr_t)address;
+    const enum tumit_code_kind kind = (number & INLINED_MARK) != 0 ? TUMIT_CODE_INLINED : TUMIT_CODE_CALL;
+    const void *code = (const void *)(uintptr_t)(number & ~INLINED_MARK);
+    const size_t length = site == NULL ? 0 : tumit_code_text(kind, code, text);
     char *copy = site == NULL ? NULL : new_memory(length + 1);
     if (copy == NULL) {
         return NULL;
