@@ -5,8 +5,8 @@
 
 #include "code_texts.h"
 
-/* The text of an address, for `TUMIT_TEXT_ID`. It is valid until the end of the process. Later calls
- * with the same address need no search. */
+/* The text of an address, for `TUMIT_TEXT_ID`. It is valid until the end of the process. Later
+ * calls with the same address need no search. */
 const char *tumit_code_name(enum tumit_code_kind kind, const void *address);
 
 /* Maximum length of a function name with its end. Longer names of C++ are cut. */

@@ -6,8 +6,8 @@ use tumit_preload::environment::FunctionLimits;
 /// The limits of the recorder of functions.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct FunctionOptions {
-    /// Functions to record: patterns with `*` and `?`, separated by `;`. A pattern with `!` excludes,
-    /// and the last one that matches decides [default: all]
+    /// Functions to record: patterns with `*` and `?`, separated by `;`. A pattern with `!`
+    /// excludes, and the last one that matches decides [default: all]
     #[arg(long, value_name = "PATTERNS", value_parser = patterns, help_heading = "Functions")]
     functions: Option<String>,
 
@@ -15,8 +15,8 @@ pub(crate) struct FunctionOptions {
     #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Functions")]
     function_depth: Option<u32>,
 
-    /// Maximum number of calls of a function per second and thread. A function with more calls is no
-    /// longer recorded [default: 100000]
+    /// Maximum number of calls of a function per second and thread. A function with more calls is
+    /// no longer recorded [default: 100000]
     #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Functions")]
     function_rate: Option<u32>,
 

@@ -175,8 +175,8 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
     format!("nothing was recorded: {reason}")
 }
 
-/// Reports calls of functions that are not recorded because of a limit, with the functions that were
-/// called most.
+/// Reports calls of functions that are not recorded because of a limit, with the functions that
+/// were called most.
 fn unrecorded_calls(run: &OpenRun) -> Vec<String> {
     let has_functions =
         |process: &ProcessInRun| process.providers.iter().any(|provider| provider.schema.name == FUNCTIONS);
