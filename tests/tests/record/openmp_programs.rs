@@ -63,7 +63,7 @@ fn regions_tasks_and_waits_of_openmp_are_recorded() {
     assert!(messages.contains("of the time of all threads waiting for other threads"), "{messages}");
     check_events(&folder, "run.tmt");
     let stats = succeed(tumit().arg("stats").arg(folder.file("run.tmt")));
-    assert!(stats.contains("  main (program.c:8) ") && stats.contains("  task main (program.c:"), "{stats}");
+    assert!(stats.contains("  main (program.c:8) ") && stats.contains(" (program.c:24) "), "{stats}");
     let mut diagnose = tumit();
     diagnose.args(["diagnose", "--section", "waits", "--format", "csv"]).arg(folder.file("run.tmt"));
     let waits = succeed(&mut diagnose);
