@@ -24,6 +24,7 @@
 //! ```
 
 pub mod active_recorders;
+mod code_names;
 mod error;
 mod file_scan;
 mod launch;
@@ -223,6 +224,7 @@ impl OpenRun {
             let key = |process: &ProcessInRun| (process.rank.is_none(), process.rank);
             key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
         });
+        code_names::resolve(&mut run.processes);
         Ok(run)
     }
 

@@ -63,8 +63,9 @@ pub const STANDARD: &str = "std:";
 
 /// The specs that come with the language. `use "std:NAME";` includes one, and each can be a root.
 ///
-/// `std:io` describes the calls for files that `tumit record` records.
-/// `std:mpi` describes the calls of MPI that `tumit record` records.
+/// `std:functions` describes the calls of functions that `tumit record` records.
+/// `std:io` describes the calls for files that it records.
+/// `std:mpi` describes the calls of MPI that it records.
 /// `std:openmp` describes the regions, tasks and waits of OpenMP that it records.
 /// `std:paje` contains the operations of Pajé, for programs without a spec of their own.
 /// `std:threads` describes the waits of threads that it records.
@@ -81,6 +82,7 @@ pub const STANDARD: &str = "std:";
 #[must_use]
 pub fn standard(path: &str) -> Option<&'static str> {
     match path.strip_prefix(STANDARD)? {
+        "functions" => Some(include_str!("../std/functions.tumit")),
         "io" => Some(include_str!("../std/io.tumit")),
         "mpi" => Some(include_str!("../std/mpi.tumit")),
         "mpi-procedures" => Some(include_str!("../std/mpi-procedures.tumit")),
@@ -143,7 +145,7 @@ impl UseWalk<'_> {
                 let mut diagnostic = Diagnostic::error(Code::CannotRead, format!("cannot read `{path}`: {error}"));
                 if let Some(span) = from {
                     diagnostic = diagnostic.with_location(span, "used here").note(if path.starts_with(STANDARD) {
-                        "the standard specs are `std:io`, `std:mpi`, `std:openmp`, `std:paje`, `std:threads`, `std:tokio`, `std:tracer` and `std:tracing`"
+                        "the standard specs are `std:functions`, `std:io`, `std:mpi`, `std:openmp`, `std:paje`, `std:threads`, `std:tokio`, `std:tracer` and `std:tracing`"
                     } else {
                         "the path is relative to the file that uses it"
                     });

@@ -4,6 +4,7 @@
 
 mod attached_programs;
 mod file_programs;
+mod function_programs;
 mod mpi_jobs;
 mod openmp_programs;
 mod program_ends;

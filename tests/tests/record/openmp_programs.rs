@@ -56,12 +56,14 @@ fn check_events(folder: &RecordFolder, run: &str) {
 #[test]
 fn regions_tasks_and_waits_of_openmp_are_recorded() {
     let folder = RecordFolder::new();
-    let program = folder.compile("clang", "program", PROGRAM, &["-fopenmp"]);
+    let program = folder.compile("clang", "program", PROGRAM, &["-fopenmp", "-g"]);
     let (output, messages) = folder.recorded(&["-o", "run.tmt", "--", &program.display().to_string()]);
     assert_eq!(output.stdout, b"870\n", "{messages}");
     assert!(messages.contains("openmp attached to") && messages.contains("(libomp.so.5)"), "{messages}");
     assert!(messages.contains("of the time of all threads waiting for other threads"), "{messages}");
     check_events(&folder, "run.tmt");
+    let stats = succeed(tumit().arg("stats").arg(folder.file("run.tmt")));
+    assert!(stats.contains("  main (program.c:8) ") && stats.contains(" (program.c:24) "), "{stats}");
     let mut diagnose = tumit();
     diagnose.args(["diagnose", "--section", "waits", "--format", "csv"]).arg(folder.file("run.tmt"));
     let waits = succeed(&mut diagnose);

@@ -99,7 +99,7 @@ fn levels_and_quiet_are_respected() {
 fn wrong_options_name_the_remedy() {
     let folder = RecordFolder::new();
     for (arguments, message) in [
-        (&["--with", "functions", "true"][..], "`--with functions` is not available yet"),
+        (&["--with", "counters", "true"][..], "`--with counters` is not available yet"),
         (&["--with", "mpj", "true"], "invalid value 'mpj'"),
         (&["--levels", "MPI_P2P", "true"], "write NAME=on or NAME=off"),
         (&["--quite", "true"], "--quiet"),

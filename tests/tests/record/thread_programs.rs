@@ -74,9 +74,21 @@ fn each_kind_of_wait_is_recorded_with_its_cause() {
         let (_, value) = line.split_once(&format!("{name}=")).expect(line);
         value.split(' ').next().unwrap().to_owned()
     };
+    assert_eq!(field("begin_thread", "start_function"), "\"work\"");
     let first = field("mutex_wait.begin", "owner");
     assert!(dump.contains(&format!("pid {first} ")), "{dump}");
     assert_eq!([field("condition_wait.end", "waker"), field("semaphore_wait.end", "waker")], [first.clone(), first]);
+}
+
+#[test]
+fn a_thread_of_cxx_has_the_name_of_its_function() {
+    let folder = RecordFolder::new();
+    let text = "#include <thread>\nint main() { std::thread thread([] {}); thread.join(); }\n";
+    let program = folder.compile("g++", "program", text, &["-pthread"]).display().to_string();
+    let (output, messages) = folder.recorded(&["-o", "run.tmt", "--", &program]);
+    assert!(output.status.success(), "{messages}");
+    let dump = succeed(tumit().arg("dump").arg(folder.file("run.tmt")));
+    assert!(dump.contains("start_function=\"main::{lambda()#1}\""), "{dump}");
 }
 
 /// Locks that are free, a thread that is cancelled, and a child process.

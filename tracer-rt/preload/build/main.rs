@@ -23,12 +23,14 @@ use procedures::Procedure;
 const FAMILIES: [&str; 3] = ["openmpi", "mpich", "standard"];
 
 /// The C files that are compiled once.
-const FILES: [&str; 7] = [
+const FILES: [&str; 9] = [
     "mpi/dispatch.c",
     "openmp/openmp.c",
     "threads/threads.c",
     "io/io.c",
+    "functions/functions.c",
     "code_names/code_names.c",
+    "code_names/code_texts.c",
     "code_names/modules.c",
     "code_names/runtime_code.c",
 ];
@@ -39,16 +41,17 @@ const REDIRECTED: [&str; 8] =
     ["pthread_create", "pthread_join", "pthread_mutex_lock", "open", "close", "read", "pread", "pwrite"];
 
 fn main() {
-    for folder in ["build", "mpi", "openmp", "threads", "io", "code_names", "own_thread.h"] {
+    for folder in ["build", "mpi", "openmp", "threads", "io", "functions", "code_names", "own_thread.h"] {
         println!("cargo::rerun-if-changed={folder}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts"));
     let table = fs::read_to_string("mpi/procedures.tsv").expect("the package contains the table of procedures");
     let procedures: Vec<Procedure> = table.lines().map(Procedure::parse).collect();
     write(&out, "mpi_trace.h", &tracing_functions("std:mpi"));
-    write(&out, "openmp_trace.h", &tracing_functions("std:openmp"));
+    write(&out, "openmp_trace.h", &with_own_text_ids(&tracing_functions("std:openmp")));
     write(&out, "io_trace.h", &tracing_functions("std:io"));
-    write(&out, "threads_trace.h", &tracing_functions("std:threads"));
+    write(&out, "threads_trace.h", &with_own_text_ids(&tracing_functions("std:threads")));
+    write(&out, "functions_trace.h", &with_own_text_ids(&tracing_functions("std:functions")));
     write(&out, "mpi_functions.h", &wrappers::function_table(&procedures));
     write(&out, "mpi_wrappers.h", &wrappers::wrappers(&procedures));
     write(&out, "mpi_entries.S", &dispatch::entries(&procedures, &architecture()));
@@ -67,6 +70,14 @@ fn tracing_functions(name: &str) -> String {
     options.register_by_call = true;
     let files = CBackend.generate(&spec, &options).expect("C can express the spec");
     files.0.into_iter().next().expect("the C generator makes one file").text
+}
+
+/// The generated functions, which take the numbers of texts from the macro `TUMIT_TEXT_ID`. The
+/// recorder stores the number with the text, so that a record needs no search for the text.
+fn with_own_text_ids(text: &str) -> String {
+    let call = "tumit1_put_u32(tumit1_p, tumit1_intern(";
+    assert!(text.contains(call), "the generated functions store the numbers of texts");
+    text.replace(call, "tumit1_put_u32(tumit1_p, TUMIT_TEXT_ID(")
 }
 
 fn architecture() -> String {

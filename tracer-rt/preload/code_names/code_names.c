@@ -1,4 +1,5 @@
-/* Names of code addresses, from the symbol tables of the program and its libraries.
+/* Texts for code addresses, and names of functions from the symbol tables of the program and its
+ * libraries.
  *
  * The symbol table of the file is searched. `dladdr` does not find the functions of a program,
  * because the linker exports them only with `-rdynamic`. */
@@ -20,14 +21,18 @@
 #include <unistd.h>
 
 #include "code_names.h"
+#include "code_texts.h"
 #include "modules.h"
 
 /* Entries of the table of names; a power of two. Programs have a few hundred constructs. Addresses
  * that do not fit have no name. */
 #define TABLE_ENTRIES 4096
-/* Maximum length of a name with its end. Longer names of C++ are cut. */
-#define MAX_NAME 512
-#define UNKNOWN "unknown code"
+
+/* The name of addresses that do not fit. */
+static struct {
+    uint32_t id;
+    char text[sizeof "unknown code"];
+} unknown_code = {0, "unknown code"};
 
 struct table_entry {
     const void *address;
@@ -39,7 +44,7 @@ static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* A function. */
 struct function {
-    char name[MAX_NAME];
+    char name[TUMIT_FUNCTION_NAME];
     uintptr_t start;
 };
 
@@ -144,32 +149,57 @@ static void demangle(struct function *function) {
     free(text);
 }
 
-static const char *new_name(const void *address) {
-    char text[MAX_NAME + 64];
-    struct function function = {"", 0};
+/* Searches the function that contains an address of a loaded file. */
+static int find_function(const struct tumit_module *module, const void *address, struct function *function) {
+    const uintptr_t offset = (uintptr_t)address - module->start;
     struct mapped_file file;
-    struct tumit_module module;
-    const char *base, *copy;
-    uintptr_t offset;
-    int is_found = 0;
-    if (!tumit_find_module(address, &module)) {
-        return UNKNOWN;
+    int is_found;
+    if (!map_file(module->path[0] == '\0' ? "/proc/self/exe" : module->path, &file)) {
+        return 0;
     }
-    offset = (uintptr_t)address - module.start;
-    if (map_file(module.path[0] == '\0' ? "/proc/self/exe" : module.path, &file)) {
-        is_found = find_in_file(&file, SHT_SYMTAB, offset, &function) || find_in_file(&file, SHT_DYNSYM, offset, &function);
-        munmap((void *)(uintptr_t)file.bytes, file.size);
-    }
+    is_found = find_in_file(&file, SHT_SYMTAB, offset, function) || find_in_file(&file, SHT_DYNSYM, offset, function);
+    munmap((void *)(uintptr_t)file.bytes, file.size);
     if (is_found) {
-        demangle(&function);
-        snprintf(text, sizeof text, "%s+0x%lx", function.name, (unsigned long)(offset - function.start));
-    } else {
-        const char *path = module.path[0] == '\0' ? program_invocation_short_name : module.path;
-        base = strrchr(path, '/');
-        snprintf(text, sizeof text, "%.255s+0x%lx", base == NULL ? path : base + 1, (unsigned long)offset);
+        demangle(function);
     }
-    copy = strdup(text);
-    return copy == NULL ? UNKNOWN : copy;
+    return is_found;
+}
+
+/* The end of a declaration of C++ without its parameters: the parenthesis that the last one
+ * closes. */
+static void cut_parameters(char *name) {
+    char *last = strrchr(name, ')');
+    int depth = 0;
+    for (; last != NULL && last > name; last--) {
+        depth += *last == ')' ? 1 : *last == '(' ? -1 : 0;
+        if (depth == 0) {
+            *last = '\0';
+            return;
+        }
+    }
+}
+
+const char *tumit_function_name(const void *address, char name[TUMIT_FUNCTION_NAME]) {
+    struct function function = {"", 0};
+    struct tumit_module module;
+    name[0] = '\0';
+    if (tumit_find_module(address, &module) && find_function(&module, address, &function)) {
+        memcpy(name, function.name, sizeof function.name);
+        cut_parameters(name);
+    }
+    return name;
+}
+
+static const char *new_name(enum tumit_code_kind kind, const void *address) {
+    char text[TUMIT_CODE_TEXT];
+    const size_t length = tumit_code_text(kind, address, text);
+    struct tumit_text *name = malloc(sizeof *name + length + 1);
+    if (name == NULL) {
+        return unknown_code.text;
+    }
+    name->id = 0;
+    memcpy(name->text, text, length + 1);
+    return name->text;
 }
 
 /* The entry of an address: with its name, or free. NULL if the table is full. */
@@ -186,10 +216,10 @@ static struct table_entry *entry_of(const void *address) {
     return NULL;
 }
 
-const char *tumit_code_name(const void *address) {
+const char *tumit_code_name(enum tumit_code_kind kind, const void *address) {
     struct table_entry *entry = entry_of(address);
     if (address == NULL || entry == NULL) {
-        return UNKNOWN;
+        return unknown_code.text;
     }
     if (__atomic_load_n(&entry->address, __ATOMIC_ACQUIRE) == address) {
         return entry->name;
@@ -197,9 +227,9 @@ const char *tumit_code_name(const void *address) {
     pthread_mutex_lock(&table_lock);
     entry = entry_of(address);
     if (entry != NULL && entry->address == NULL) {
-        entry->name = new_name(address);
+        entry->name = new_name(kind, address);
         __atomic_store_n(&entry->address, address, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&table_lock);
-    return entry == NULL ? UNKNOWN : entry->name;
+    return entry == NULL ? unknown_code.text : entry->name;
 }

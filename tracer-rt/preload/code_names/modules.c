@@ -51,6 +51,7 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *data) {
         modules[module_count].end = end;
         modules[module_count].module.path = info->dlpi_name;
         modules[module_count].module.start = info->dlpi_addr;
+        modules[module_count].module.header = (const void *)begin;
         module_count++;
     }
     return 0;
@@ -72,6 +73,7 @@ int tumit_find_module(const void *address, struct tumit_module *module) {
         }
         module->path = object.map->l_name;
         module->start = object.map->l_addr;
+        module->header = object.start;
         return 1;
     }
     for (i = 0; i < module_count; i++) {

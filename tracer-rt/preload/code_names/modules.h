@@ -9,8 +9,10 @@
 struct tumit_module {
     /* The path; empty for the program itself. */
     const char *path;
-    /* The address of the file's offset 0. */
+    /* The difference between addresses in memory and in the file. */
     uintptr_t start;
+    /* The header of the file in memory; NULL if it is not known. */
+    const void *header;
 };
 
 /* Finds the file of an address. Returns 0 without one. Takes no lock: a thread may call it while

@@ -79,7 +79,7 @@ static void begin_region(union ompt_data *task, const struct ompt_frame *frame, 
     data->pointer = region;
     if (region != NULL) {
         region->number = __atomic_add_fetch(&last_region, 1, __ATOMIC_RELAXED);
-        region->code = tumit_code_name(code);
+        region->code = tumit_code_name(TUMIT_CODE_CALL, code);
         region->references = 1;
         openmp_parallel_begin(region->number, requested_threads);
     }

@@ -42,7 +42,7 @@ static void create_task(union ompt_data *creator, const struct ompt_frame *frame
     data->pointer = task;
     if (task != NULL) {
         task->number = __atomic_add_fetch(&last_task, 1, __ATOMIC_RELAXED);
-        task->code = tumit_code_name(code);
+        task->code = tumit_code_name(TUMIT_CODE_CALL, code);
         task->is_untied = (flags & OMPT_TASK_UNTIED) != 0;
         openmp_task_create(task->number, task->code);
     }

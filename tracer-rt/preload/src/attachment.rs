@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::elf_file::{ElfFile, Linking, contains_mpi, creates_threads};
+use crate::elf_file::{ElfFile, Linking, calls_hooks, contains_mpi, creates_threads};
 use crate::library_search::{LibraryFolders, MpiLibrary, installed_mpi_libraries, parallel_libraries};
 use crate::mpi_family::MpiFamily;
 use crate::openmp_runtime::{OpenMpRuntime, replacement};
@@ -36,13 +36,15 @@ pub struct ProgramAttachment {
     pub openmp: Option<OpenMpRuntime>,
     /// Whether the program itself creates threads.
     pub creates_threads: bool,
+    /// Whether the program itself was compiled with `-finstrument-functions`.
+    pub calls_hooks: bool,
 }
 
 /// The facts that decide how programs are recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct AttachmentContext<'a> {
-    /// The recorders that the user wants. `None` stands for those of MPI and OpenMP, and that of
-    /// threads if a program creates some.
+    /// The recorders that the user wants. `None` stands for those of MPI and OpenMP, that of threads
+    /// if a program creates some, and that of functions if a program was compiled for it.
     pub recorders: Option<&'a RecorderSet>,
     /// The value of `PATH`.
     pub search_path: Option<&'a OsStr>,
@@ -119,14 +121,16 @@ impl Attachment {
                     Err(StartObstacle::Missing | StartObstacle::NotExecutable) => (AttachmentOutcome::NotFound, None),
                 };
                 let openmp = OpenMpRuntime::in_preload(context.earlier_preload).or(openmp);
-                let creates_threads = program.is_ok_and(|program| creates_threads(&program.path));
-                programs.push(ProgramAttachment { name, outcome, openmp, creates_threads });
+                let has = |property: fn(&Path) -> bool| program.as_ref().is_ok_and(|program| property(&program.path));
+                let (creates_threads, calls_hooks) = (has(creates_threads), has(calls_hooks));
+                programs.push(ProgramAttachment { name, outcome, openmp, creates_threads, calls_hooks });
             }
         }
         let recorders = context.recorders.cloned().unwrap_or_else(|| {
-            let has_threads = programs.iter().any(|program| program.creates_threads);
-            let threads = Some(Recorder::Threads).filter(|_| has_threads);
-            [Recorder::Mpi, Recorder::OpenMp].into_iter().chain(threads).collect()
+            let any = |property: fn(&ProgramAttachment) -> bool| programs.iter().any(property);
+            let threads = Some(Recorder::Threads).filter(|_| any(|program| program.creates_threads));
+            let functions = Some(Recorder::Functions).filter(|_| any(|program| program.calls_hooks));
+            [Recorder::Mpi, Recorder::OpenMp].into_iter().chain(threads).chain(functions).collect()
         });
         let openmp_replacement = replacement(&context.folders.system);
         Self { recorders, programs, openmp_replacement }
@@ -143,8 +147,15 @@ impl Attachment {
             if let Some(runtime) = missing.filter(|_| self.recorders.contains(&Recorder::OpenMp)) {
                 lines.push(self.without_tool_interface(&program.name, runtime));
             }
+            lines.extend(Some(program.without_hooks()).filter(|_| self.misses_hooks(program)));
         }
         lines
+    }
+
+    /// Whether the recorder of functions is attached to a program file that does not call it.
+    fn misses_hooks(&self, program: &ProgramAttachment) -> bool {
+        let is_read = matches!(program.outcome, AttachmentOutcome::Mpi(_) | AttachmentOutcome::NoMpiYet);
+        self.recorders.contains(&Recorder::Functions) && is_read && !program.calls_hooks
     }
 
     /// Reports a runtime that does not call the recorder.
@@ -236,6 +247,14 @@ fn file_name(path: &str) -> String {
 }
 
 impl ProgramAttachment {
+    /// Reports a program that does not call the recorder of functions.
+    fn without_hooks(&self) -> String {
+        format!(
+            "functions of `{}` are not recorded: it was compiled without -finstrument-functions; add this option of gcc, clang or gfortran (libraries that were compiled with it are recorded)",
+            self.name
+        )
+    }
+
     /// The recorders of the program with the libraries that they record, or the reason why there
     /// are none.
     fn text(&self, recorders: &RecorderSet) -> String {

@@ -8,6 +8,8 @@ use object::elf::{DT_NEEDED, DT_RPATH, DT_RUNPATH, ET_EXEC, FileHeader32, FileHe
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 use object::{Endianness, FileKind, ReadCache, ReadRef};
 
+use crate::recorders::ENTER_HOOK;
+
 /// A procedure that every MPI library exports. Only a file that contains an MPI library defines it:
 /// tools that wrap MPI define `MPI_Init` instead.
 const MPI_SYMBOL: &[u8] = b"PMPI_Init";
@@ -164,24 +166,36 @@ const THREAD_CREATION: [&[u8]; 2] =
 /// Whether a program itself creates threads: it uses a function for this of a library.
 #[must_use]
 pub fn creates_threads(path: &Path) -> bool {
-    let is_small = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MAX_BYTES_WITH_SYMBOLS);
-    let Some(bytes) = fs::read(path).ok().filter(|_| is_small) else { return false };
-    uses_thread_creation(&bytes).unwrap_or(false)
+    uses_one_of(path, &THREAD_CREATION)
 }
 
-fn uses_thread_creation(bytes: &[u8]) -> object::read::Result<bool> {
+/// Whether a program file was compiled with `-finstrument-functions`.
+#[must_use]
+pub fn calls_hooks(path: &Path) -> bool {
+    uses_one_of(path, &[ENTER_HOOK.as_bytes()])
+}
+
+/// Whether a program uses one of these functions of a library. A very large file counts as one that
+/// does not.
+fn uses_one_of(path: &Path, functions: &[&[u8]]) -> bool {
+    let is_small = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MAX_BYTES_WITH_SYMBOLS);
+    let Some(bytes) = fs::read(path).ok().filter(|_| is_small) else { return false };
+    imports_one_of(&bytes, functions).unwrap_or(false)
+}
+
+fn imports_one_of(bytes: &[u8], functions: &[&[u8]]) -> object::read::Result<bool> {
     let header = FileHeader64::<Endianness>::parse(bytes)?;
     let endian = header.endian()?;
     let table = header.sections(endian, bytes)?.symbols(endian, bytes, SHT_DYNSYM)?;
-    let is_creation = |name: &[u8]| THREAD_CREATION.contains(&name);
+    let is_function = |name: &[u8]| functions.contains(&name);
     Ok(table
         .iter()
-        .any(|symbol| symbol.is_undefined(endian) && table.symbol_name(endian, symbol).is_ok_and(is_creation)))
+        .any(|symbol| symbol.is_undefined(endian) && table.symbol_name(endian, symbol).is_ok_and(is_function)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ElfFile, Linking, contains_mpi, creates_threads, defines_mpi};
+    use super::{ElfFile, Linking, calls_hooks, contains_mpi, creates_threads, defines_mpi};
 
     #[test]
     fn the_library_needs_only_libraries_of_the_compiler() {
@@ -199,7 +213,7 @@ mod tests {
         let program = ElfFile::read(&path).unwrap().expect("an ELF file");
         assert!(matches!(program.linking, Linking::Dynamic { .. }), "{program:?}");
         assert!(program.needed.iter().any(|name| name.starts_with("libc.so")), "{program:?}");
-        assert!(!contains_mpi(&path));
+        assert!(!contains_mpi(&path) && !calls_hooks(&path));
         assert!(creates_threads(&path), "the test driver runs tests in threads");
         assert_eq!(program.machine, ElfFile::parse(crate::recorder_library::LIBRARY).unwrap().machine);
     }

@@ -32,6 +32,34 @@ pub struct RecordingSettings {
     pub levels: Option<String>,
     /// Memory for records of a process, in bytes.
     pub memory_bytes: Option<usize>,
+    /// The limits of the recorder of functions.
+    pub functions: FunctionLimits,
+}
+
+/// The limits of the recorder of functions. `None` stands for its usual values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionLimits {
+    /// Patterns of names, separated by `;`. Those that begin with `!` exclude.
+    pub patterns: Option<String>,
+    /// Maximum number of recorded calls that contain each other.
+    pub depth: Option<u32>,
+    /// Maximum number of calls of a function per second and thread.
+    pub rate: Option<u32>,
+    /// Minimum duration of a call, in nanoseconds.
+    pub minimum_nanos: Option<u64>,
+}
+
+impl FunctionLimits {
+    fn variables(&self) -> impl Iterator<Item = (&'static str, OsString)> {
+        let patterns = self.patterns.as_ref().map(|patterns| ("TUMIT_FUNCTIONS", OsString::from(patterns)));
+        let numbers = [
+            ("TUMIT_FUNCTIONS_DEPTH", self.depth.map(u64::from)),
+            ("TUMIT_FUNCTIONS_RATE", self.rate.map(u64::from)),
+            ("TUMIT_FUNCTIONS_MINIMUM", self.minimum_nanos),
+        ];
+        let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, number?.to_string().into())));
+        patterns.into_iter().chain(numbers)
+    }
 }
 
 /// The environment and the command of a recorded program.
@@ -60,6 +88,7 @@ impl RecordingSettings {
         ];
         variables.extend(self.levels.as_ref().map(|levels| ("TUMIT_LEVELS", OsString::from(levels))));
         variables.extend(self.memory_bytes.map(|bytes| ("TUMIT_MEMORY", OsString::from(bytes.to_string()))));
+        variables.extend(self.functions.variables());
         variables
     }
 }
@@ -236,7 +265,7 @@ mod tests {
     use std::ffi::OsString;
     use std::path::PathBuf;
 
-    use super::{OPEN_MPI_LIST, PRELOAD, RecordingEnvironment, RecordingSettings, has_several_nodes};
+    use super::{FunctionLimits, OPEN_MPI_LIST, PRELOAD, RecordingEnvironment, RecordingSettings, has_several_nodes};
     use crate::program_command::ProgramCommand;
 
     const OURS: &str = "LD_PRELOAD;TUMIT_TRACE;TUMIT_LAUNCH_ID";
@@ -248,6 +277,7 @@ mod tests {
             launch_id: "id".to_owned(),
             levels: None,
             memory_bytes: None,
+            functions: FunctionLimits::default(),
         };
         let words: Vec<OsString> = command.split_whitespace().map(OsString::from).collect();
         let parts = ProgramCommand::new(&words, Some("/bin".as_ref()));

@@ -13,7 +13,14 @@ pub enum Recorder {
     Threads,
     /// Files that are read and written.
     Io,
+    /// Calls of functions.
+    Functions,
 }
+
+/// The functions that programs call at the begin and the end of each function, if they are compiled
+/// with `-finstrument-functions`.
+pub const ENTER_HOOK: &str = "__cyg_profile_func_enter";
+const EXIT_HOOK: &str = "__cyg_profile_func_exit";
 
 /// The functions that the recorder of files replaces.
 const IO_FUNCTIONS: [&str; 29] = [
@@ -64,7 +71,7 @@ pub type RecorderSet = BTreeSet<Recorder>;
 
 impl Recorder {
     /// All recorders.
-    pub const ALL: [Self; 4] = [Self::Mpi, Self::OpenMp, Self::Threads, Self::Io];
+    pub const ALL: [Self; 5] = [Self::Mpi, Self::OpenMp, Self::Threads, Self::Io, Self::Functions];
 
     /// The name on the command line.
     ///
@@ -78,6 +85,7 @@ impl Recorder {
             Self::OpenMp => "openmp",
             Self::Threads => "threads",
             Self::Io => "io",
+            Self::Functions => "functions",
         }
     }
 
@@ -87,6 +95,7 @@ impl Recorder {
         let procedure = symbol.strip_prefix('P').unwrap_or(symbol);
         match symbol {
             "ompt_start_tool" => Some(Self::OpenMp),
+            ENTER_HOOK | EXIT_HOOK => Some(Self::Functions),
             _ if symbol.starts_with("pthread_") || symbol.starts_with("sem_") => Some(Self::Threads),
             _ if IO_FUNCTIONS.contains(&symbol) || IO_FUNCTIONS_WITH_CHECKS.contains(&symbol) => Some(Self::Io),
             _ => procedure.starts_with("MPI_").then_some(Self::Mpi),

@@ -78,6 +78,17 @@ static void end_thread(void *data) {
     release_thread(thread);
 }
 
+/* The code that a new thread runs. The library of C++ passes a function of its own, and an object
+ * whose third virtual function runs that of the program. */
+static const void *thread_code(const struct thread_start *start) {
+    const void *code = (const void *)(uintptr_t)start->function;
+    struct tumit_module module;
+    if (start->argument != NULL && tumit_find_module(code, &module) && strstr(module.path, "/libstdc++.so") != NULL) {
+        return (**(void ***const *)start->argument)[2];
+    }
+    return code;
+}
+
 /* The function of a new thread. */
 static void *run_thread(void *data) {
     const struct thread_start start = *(struct thread_start *)data;
@@ -85,7 +96,7 @@ static void *run_thread(void *data) {
     free(data);
     start.thread->id = own_thread();
     store_thread(pthread_self(), start.thread);
-    threads_begin_thread(start.thread->number, tumit_code_name((const void *)(uintptr_t)start.function));
+    threads_begin_thread(start.thread->number, tumit_code_name(TUMIT_CODE_FUNCTION, thread_code(&start)));
     pthread_cleanup_push(end_thread, start.thread);
     result = start.function(start.argument);
     pthread_cleanup_pop(1);

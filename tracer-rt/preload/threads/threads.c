@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "code_names/code_names.h"
+#include "code_names/modules.h"
 #include "code_names/runtime_code.h"
 #include "mpi/preload.h"
 #include "own_thread.h"

@@ -1,5 +1,6 @@
 //! `tumit record`: records a program without changes of its source code.
 
+mod function_options;
 mod program_run;
 mod recorder_choice;
 mod run_folder;
@@ -24,13 +25,14 @@ use tumit_preload::program_file::{ProgramFile, StartObstacle, executable};
 use super::exit_status::ExitStatus;
 use crate::option_values::byte_sizes::ByteSize;
 use crate::term;
+use function_options::FunctionOptions;
 use program_run::ProgramEnd;
 use recorder_choice::{RecorderName, chosen_recorders, level_list};
 use run_folder::RunFolder;
 use run_summary::RunSummary;
 
 /// Records a program without changes of its source code: its calls of MPI, its parallel regions of
-/// OpenMP, and the waits of its threads
+/// OpenMP, the waits of its threads, and its functions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -40,6 +42,7 @@ Examples:
   tumit record -o run.tmt -- ./job.sh                      a script that calls mpirun once
   tumit record -o run.tmt -- ./app                         OpenMP with the runtime of LLVM, or threads
   tumit record --with mpi,io -- mpirun -n 4 ./app          MPI and files
+  tumit record --functions 'heat::*;!heat::cell' -- ./app  these functions of a program compiled with -finstrument-functions
   tumit record --levels MPI_COLL=off -- mpirun -n 4 ./app  without collective operations
   tumit record --dry-run -- mpirun -n 4 ./app              shows the settings, and runs nothing
 
@@ -54,12 +57,14 @@ names; `tumit record` sets it, or adds `-x` options if the command has some:
 
 The library is loaded by LD_PRELOAD, and serves Open MPI 4 and 5, MPICH 3.1 to 5 with its relatives, and the standard interface of
 MPI 5. Levels: MPI_JOB, MPI_P2P, MPI_COLL, MPI_RMA, MPI_IO, MPI_TOPO, MPI_ENV (off);
-OMP_REGION, OMP_SYNC, OMP_WORK, OMP_TASK, OMP_LOCK; THREADS, THREAD_WAITS; IO_FILES, IO_CHANNELS (off).
+OMP_REGION, OMP_SYNC, OMP_WORK, OMP_TASK, OMP_LOCK; THREADS, THREAD_WAITS; FUNCTIONS, FUNCTION_LIMITS;
+IO_FILES, IO_CHANNELS (off).
 
 Exit status: that of the program. If a signal ends the program, `tumit record` ends by the same signal. 126 and 127: the program
 cannot be started or found, as in a shell. 2: the recording could not be prepared.")]
 pub(crate) struct Args {
-    /// The recorders: mpi, openmp, threads, io [default: those that are detected, without io]
+    /// The recorders: mpi, openmp, threads, functions, io [default: those that are detected, without
+    /// io]
     #[arg(long, value_name = "RECORDERS", value_enum, value_delimiter = ',')]
     with: Vec<RecorderName>,
 
@@ -78,6 +83,9 @@ pub(crate) struct Args {
     /// Memory of each process for records that are not yet in its file, such as 64M [default: 16M]
     #[arg(long, value_name = "SIZE")]
     memory: Option<ByteSize>,
+
+    #[command(flatten)]
+    functions: FunctionOptions,
 
     /// Prints errors only, no other messages
     #[arg(short, long)]
@@ -148,6 +156,7 @@ impl Args {
             launch_id: new_launch_id(),
             levels: self.levels.clone(),
             memory_bytes: self.memory.map(|size| size.0),
+            functions: self.functions.limits(),
         }
     }
 

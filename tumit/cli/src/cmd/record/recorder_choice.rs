@@ -13,7 +13,7 @@ pub(crate) enum RecorderName {
     Openmp,
     /// Begins, ends and waits of threads: locks, conditions, semaphores, barriers
     Threads,
-    /// Functions (not available yet)
+    /// Calls of functions, of programs compiled with -finstrument-functions
     Functions,
     /// Counters of the processor and the system (not available yet)
     Counters,
@@ -29,7 +29,8 @@ impl RecorderName {
             Self::Openmp => Some(Recorder::OpenMp),
             Self::Threads => Some(Recorder::Threads),
             Self::Io => Some(Recorder::Io),
-            Self::Functions | Self::Counters => None,
+            Self::Functions => Some(Recorder::Functions),
+            Self::Counters => None,
         }
     }
 }
@@ -47,7 +48,7 @@ pub(crate) fn chosen_recorders(named: &[RecorderName]) -> anyhow::Result<Option<
     let missing: Vec<String> = named.iter().filter(|name| name.recorder().is_none()).map(text).collect();
     if !missing.is_empty() {
         bail!(
-            "`--with {}` is not available yet: the recorders of this version are mpi, openmp, threads and io",
+            "`--with {}` is not available yet: the recorders of this version are mpi, openmp, threads, functions and io",
             missing.join(",")
         );
     }
@@ -79,8 +80,12 @@ mod tests {
         let openmp = chosen_recorders(&[RecorderName::Openmp]).unwrap();
         assert_eq!(openmp, Some(RecorderSet::from([Recorder::OpenMp])));
         let named = [RecorderName::Io, RecorderName::Functions, RecorderName::Counters];
+        assert_eq!(
+            chosen_recorders(&named[..2]).unwrap(),
+            Some(RecorderSet::from([Recorder::Io, Recorder::Functions]))
+        );
         let error = chosen_recorders(&named).unwrap_err().to_string();
-        assert!(error.starts_with("`--with functions,counters` is not available yet"), "{error}");
+        assert!(error.starts_with("`--with counters` is not available yet"), "{error}");
         assert!(level_list("MPI_COLL=off,all=on").is_ok());
         for wrong in ["", "MPI_COLL", "MPI_COLL=maybe", "=on", "A=on,"] {
             assert!(level_list(wrong).is_err(), "{wrong}");

@@ -32,8 +32,12 @@ const MAX_BYTES: u64 = 1 << 30;
 const MAX_RECORDS: u64 = 2_000_000;
 /// Maximum time for this computation, for busy machines.
 const MAX_TIME: Duration = Duration::from_secs(5);
+/// Maximum number of functions in a line about calls that are not recorded.
+const MAX_FUNCTIONS: usize = 3;
 /// The name of the communicator of all processes.
 const WORLD: &str = "MPI_COMM_WORLD";
+/// The name of `std:functions`.
+const FUNCTIONS: &str = "functions";
 /// The name of the state type of `std:mpi`.
 const MPI_TYPE: &str = "MPI";
 /// The name of its value outside of all calls.
@@ -116,6 +120,7 @@ impl RunSummary {
         });
         let mut lines = vec![format!("{count}, {wall}, {} records{shares}", group_digits(records(run)))];
         lines.extend(loss_lines(run, folder_name));
+        lines.extend(unrecorded_calls(run));
         lines.extend(self.job_line(run, folder_name));
         lines.push(format!("next: tumit view {folder_name}, or tumit diagnose {folder_name}"));
         lines
@@ -150,6 +155,7 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
         Recorder::OpenMp => "used an OpenMP runtime with an interface for recorders",
         Recorder::Threads => "created a thread",
         Recorder::Io => "used a file",
+        Recorder::Functions => "called a function that was compiled with -finstrument-functions",
     };
     let uses: Vec<&str> = attachment.recorders.iter().map(use_of).collect();
     let unseen = match uses.split_last() {
@@ -167,6 +173,48 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
         (ProgramEnd::NotStarted(_), None) => "the command did not start".to_owned(),
     };
     format!("nothing was recorded: {reason}")
+}
+
+/// Reports calls of functions that are not recorded because of a limit, with the functions that
+/// were called most.
+fn unrecorded_calls(run: &OpenRun) -> Vec<String> {
+    let has_functions =
+        |process: &ProcessInRun| process.providers.iter().any(|provider| provider.schema.name == FUNCTIONS);
+    if !run.processes.iter().any(has_functions) || records(run) > MAX_RECORDS {
+        return Vec::new();
+    }
+    let mut options = ConvertOptions::default();
+    (options.clock, options.causal) = (CorrectionMethod::None, false);
+    let mut selection = RecordSelection::default();
+    selection.events.push("unrecorded_calls".to_owned());
+    let mut calls: BTreeMap<String, BTreeMap<String, i128>> = BTreeMap::new();
+    let listed = list_selected::<ConvertError>(run, &options, &selection, |record| {
+        let text = |name: &str| record.fields.iter().find(|field| field.0 == name).map(|field| field.1.to_string());
+        if let (Some(reason), Some(function), Some(count)) = (text("reason"), text("function"), text("calls")) {
+            let counts = calls.entry(reason).or_default();
+            *counts.entry(function).or_default() += count.parse::<i128>().unwrap_or(0);
+        }
+        Ok(ControlFlow::Continue(()))
+    });
+    if listed.is_err() {
+        return Vec::new();
+    }
+    calls.into_iter().map(|(reason, counts)| unrecorded_text(&reason, counts)).collect()
+}
+
+fn unrecorded_text(reason: &str, counts: BTreeMap<String, i128>) -> String {
+    let mut counts: Vec<(String, i128)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
+    let total: i128 = counts.iter().map(|(_, calls)| calls).sum();
+    let total = group_digits(u64::try_from(total).unwrap_or(u64::MAX));
+    let functions: Vec<String> = counts.iter().take(MAX_FUNCTIONS).map(|(name, _)| format!("`{name}`")).collect();
+    let others = if counts.len() > MAX_FUNCTIONS { ", …" } else { "" };
+    let (limit, option) = match reason {
+        "rate" => ("the functions were called too often", "--function-rate"),
+        "depth" => ("they are in too many other calls", "--function-depth"),
+        _ => ("they were too short", "--function-minimum"),
+    };
+    format!("{total} calls were not recorded, because {limit} ({option}): {}{others}", functions.join(", "))
 }
 
 fn is_rank(process: &ProcessInRun) -> bool {
