@@ -77,7 +77,8 @@ impl TaskSet {
             let mut builder = UnitTasksBuilder::default();
             match values.filter(|_| is_only_group(&units.list()[unit].groups, &lanes[unit])) {
                 Some(values) => {
-                    values.states(unit).for_each(|(from, to, value)| builder.add(TaskState { from, to, value }))
+                    let states = values.states(unit).map(|(from, to, value)| TaskState { from, to, value });
+                    states.for_each(|state| builder.add(state));
                 }
                 None => visit_states(source, &lanes[unit], |state| builder.add(state))?,
             }
