@@ -311,7 +311,8 @@ impl Execution {
 
     fn stored_tasks(&self) -> Result<&Arc<TaskSet>, PerspectiveError> {
         let tasks = self.shared.tasks.get_or_init(|| {
-            let tasks = TaskSet::new(self.source(), &self.units, self.settings.tasks.as_ref())?;
+            let values = self.shared.values.get().and_then(|values| values.as_ref().ok()?.as_ref());
+            let tasks = TaskSet::new(self.source(), &self.units, self.settings.tasks.as_ref(), values)?;
             if tasks.list().is_empty() {
                 return Err(PerspectiveError::NoData {
                     missing: "states of tasks".to_owned(),

@@ -10,7 +10,7 @@ use super::description_section::DescriptionSection;
 use super::file::file_layout::{IndexKey, IndexRefusal, LaneKey, LaneRecord, PageBytes};
 use super::file::index_bytes::{IndexBytes, IndexOpenError, blocks_read};
 use super::lane_records::{ContainerRecords, LaneRecords};
-use super::lane_sums::LaneSums;
+use super::lane_sums::IndexLaneSums;
 use super::lanes::links::IndexLinks;
 use super::lanes::marks::IndexMarkLane;
 use super::lanes::open_links::IndexOpenLinks;
@@ -163,9 +163,9 @@ impl IndexReader {
         self.model.values.get(value.index()).map(|value| value.name.clone()).unwrap_or_default()
     }
 
-    fn lane_sums<'a>(&'a self) -> LaneSums<'a, impl Fn(StateLaneId) -> Option<IndexStateLane<'a>> + Sync> {
+    fn lane_sums<'a>(&'a self) -> IndexLaneSums<'a, impl Fn(StateLaneId) -> Option<IndexStateLane<'a>> + Sync> {
         let (origin, values) = (self.summary.extent.from.0, self.model.values.len());
-        LaneSums { index_bytes: &self.index_bytes, origin, values, find: |lane| self.state_lane(lane) }
+        IndexLaneSums { index_bytes: &self.index_bytes, origin, values, find: |lane| self.state_lane(lane) }
     }
 
     fn check_lanes(&self, lanes: &[StateLaneId], time_range: TimeRange) -> Result<(), QueryError> {

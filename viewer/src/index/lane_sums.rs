@@ -1,4 +1,4 @@
-//! [`LaneSums`]: the times of values in state lanes, in total and in columns.
+//! [`IndexLaneSums`]: the times of values in state lanes, in total and in columns.
 
 use rustc_hash::FxHashMap;
 use tumit_paje::ValueId;
@@ -29,7 +29,7 @@ fn lanes_per_thread(cells: u32) -> usize {
 }
 
 /// Sums over the state lanes that `find` finds in an index.
-pub(super) struct LaneSums<'a, F> {
+pub(super) struct IndexLaneSums<'a, F> {
     pub(super) index_bytes: &'a IndexBytes,
     /// The start of the trace in nanoseconds.
     pub(super) origin: i64,
@@ -38,7 +38,7 @@ pub(super) struct LaneSums<'a, F> {
     pub(super) find: F,
 }
 
-impl<'a, F: Fn(StateLaneId) -> Option<IndexStateLane<'a>> + Sync> LaneSums<'a, F> {
+impl<'a, F: Fn(StateLaneId) -> Option<IndexStateLane<'a>> + Sync> IndexLaneSums<'a, F> {
     /// The cells of some lanes.
     pub(super) fn cells(&self, lanes: &[StateLaneId], request: CellRequest) -> Vec<MixtureCell> {
         let columns = request.columns as usize;

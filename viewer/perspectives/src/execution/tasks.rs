@@ -14,7 +14,8 @@ use crate::execution::categories::words;
 use crate::execution::task_timeline::{
     NO_TASK, TaskPiece, TaskState, TaskTimeline, TaskTotal, UnitTasks, UnitTasksBuilder,
 };
-use crate::execution::units::UnitSet;
+use crate::execution::units::{StateGroup, UnitSet};
+use crate::execution::value_timelines::ValueTimelines;
 
 /// Words in the names of state types for tasks, such as `Phases` or `Time_step`, but not `Blocked`.
 /// They count if no name contains `task`, such as `Subtask`.
@@ -57,7 +58,9 @@ pub(crate) struct UnitTimeline {
 type TaskLanes = Vec<(StateLaneId, TimeRange)>;
 
 impl TaskSet {
-    /// Reads the task states of all units. Takes O(states log lanes of a unit).
+    /// Reads the task states of all units. Takes O(states log lanes of a unit). `values` are the
+    /// innermost states, if they are in memory. If all states of a unit are tasks, they are not read
+    /// again.
     ///
     /// # Errors
     /// If no state type has the chosen name, or the source fails.
@@ -65,13 +68,20 @@ impl TaskSet {
         source: &dyn TimelineSource,
         units: &UnitSet,
         choice: Option<&NamePattern>,
+        values: Option<&ValueTimelines>,
     ) -> Result<Self, PerspectiveError> {
         let model = source.model();
         let types = task_types(&model, choice)?;
         let lanes = task_lanes(source, units, &types);
         let read = map_indexes(lanes.len(), 1, |unit| {
             let mut builder = UnitTasksBuilder::default();
-            visit_states(source, &lanes[unit], |state| builder.add(state))?;
+            match values.filter(|_| is_only_group(&units.list()[unit].groups, &lanes[unit])) {
+                Some(values) => {
+                    let states = values.states(unit).map(|(from, to, value)| TaskState { from, to, value });
+                    states.for_each(|state| builder.add(state));
+                }
+                None => visit_states(source, &lanes[unit], |state| builder.add(state))?,
+            }
             Ok(builder.finish())
         });
         let read: Vec<UnitTasks> = read.into_iter().collect::<Result<_, QueryError>>()?;
@@ -188,6 +198,16 @@ pub(crate) fn task_lanes(source: &dyn TimelineSource, units: &UnitSet, types: &[
     by_unit
 }
 
+/// Whether the lanes with tasks are those of the only group of states of a unit, and not nested.
+fn is_only_group(groups: &[StateGroup], lanes: &TaskLanes) -> bool {
+    match (groups, &lanes[..]) {
+        ([group], [(lane, life)]) => {
+            (group.container, group.ty, group.life, group.depths) == (lane.container, lane.ty, *life, 1)
+        }
+        _ => false,
+    }
+}
+
 /// Visits the states of some lanes by start. Of equal starts, the longest one is first.
 fn visit_states(
     source: &dyn TimelineSource,
@@ -262,4 +282,25 @@ fn totals(by_unit: &[UnitTasks]) -> Vec<(ValueId, TaskTotal)> {
     let mut order: Vec<(ValueId, TaskTotal)> = all.into_iter().collect();
     order.sort_unstable_by_key(|(value, total)| (total.from, *value));
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tumit_viewer::filter::NamePattern;
+
+    use crate::execution::ExecutionSettings;
+    use crate::views::test_traces::traces;
+
+    proptest! {
+        #[test]
+        fn states_in_memory_give_the_same_tasks(trace in traces(4)) {
+            let tasks = || Some(NamePattern::new("Activity"));
+            let execution = || trace.execution_with(ExecutionSettings { tasks: tasks(), ..ExecutionSettings::default() });
+            let (reading, sharing) = (execution(), execution());
+            prop_assert_eq!(sharing.activity().is_ok(), sharing.units().has_states());
+            prop_assert_eq!(sharing.has_values_in_memory(), sharing.units().has_states());
+            prop_assert_eq!(format!("{:?}", reading.tasks()), format!("{:?}", sharing.tasks()));
+        }
+    }
 }

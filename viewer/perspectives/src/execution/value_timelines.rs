@@ -102,6 +102,17 @@ impl ValueTimelines {
         timelines.iter().zip(groups).map(of_group).collect()
     }
 
+    /// The start, end and value of each innermost state of a unit with one group, by start. Adjacent
+    /// states of a value are one.
+    pub(crate) fn states(&self, unit: usize) -> impl Iterator<Item = (i64, i64, ValueId)> {
+        let timeline = self.by_unit.get(unit).and_then(|timelines| timelines.first());
+        timeline.into_iter().flat_map(|ValueTimeline { times, values }| {
+            let pieces = times.iter().zip(values).zip(times.iter().skip(1));
+            let with_state = pieces.filter(|((_, value), _)| **value != NO_STATE);
+            with_state.map(|((from, value), to)| (*from, *to, ValueId((*value).into())))
+        })
+    }
+
     /// The times in which the groups of a unit have some values.
     pub(crate) fn spans(&self, unit: usize, choice: &BTreeSet<ValueId>) -> Vec<(i64, i64)> {
         let timelines = self.by_unit.get(unit).map_or(&[][..], Vec::as_slice);

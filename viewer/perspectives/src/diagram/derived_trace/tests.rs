@@ -33,7 +33,7 @@ fn fractional_execution() -> Execution {
     Execution::new(Arc::new(example_program(3, 4, 5)), settings).expect("the trace has units")
 }
 
-/// A unit with so many states that cells come from the sums of its timeline.
+/// A unit with many states. Its cells come from the sums of its timeline.
 fn long_execution() -> Execution {
     let cycle = |cycle: i64| {
         [("work", 0), ("send", 7), ("wait", 14)].map(|(name, begin)| {

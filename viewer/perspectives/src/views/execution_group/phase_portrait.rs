@@ -58,6 +58,8 @@ impl PerspectiveView for PhasePortrait {
             Some(measure) => measure == MessageMeasure::Bytes,
             None => messages.has_sizes(),
         };
+        // The tasks may share the states that the activity reads.
+        execution.activity()?;
         let times = times(request);
         let range = request.visible_range();
         // In a moving time range, the width is that of the range.

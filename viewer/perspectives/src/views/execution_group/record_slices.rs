@@ -176,7 +176,10 @@ pub(super) fn record_lists(
         lists.extend(lanes.filter(|_| is_selected(container)));
     }
     let events: Vec<TypeId> = model.types.iter().filter(|ty| ty.kind == PajeTypeKind::Event).map(|ty| ty.id).collect();
-    for info in source.containers().iter().filter(|info| is_selected(info.id)) {
+    // Without event types, the types of the containers are not read.
+    let containers = source.containers();
+    let with_events = if events.is_empty() { &[][..] } else { &containers[..] };
+    for info in with_events.iter().filter(|info| is_selected(info.id)) {
         let types = source.types_in(info.id);
         let has_type = |ty: &&TypeId| types.as_ref().is_none_or(|types| types.contains(ty));
         lists.extend(events.iter().filter(has_type).map(|ty| RecordList::Events(info.id, *ty)));
