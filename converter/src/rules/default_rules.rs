@@ -52,31 +52,16 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
             RecordKind::Begin => ActionVerb::PushState { ty, value, instance: on },
             RecordKind::End => ActionVerb::PopState { ty, value: Some(value), instance: on },
         };
-        let mut actions =
-            vec![Action { verb, timestamp: None, condition: None, with, related: Vec::new(), collective: None }];
+        let mut actions = vec![action(verb, with)];
         // A state has the fields of its begin. The fields of its end are on a mark.
         if let Some(with) = end_fields(&spec, number) {
             let value = ValueExpr::Declared(value_named(&mut entities[1], &spec.records[number].name));
             let verb = ActionVerb::Mark { ty: types[1], value, instance: instance.clone() };
-            actions.push(Action {
-                verb,
-                timestamp: None,
-                condition: None,
-                with,
-                related: Vec::new(),
-                collective: None,
-            });
+            actions.push(action(verb, with));
         }
         if is_part && has_link {
             let verb = part(link_type, &record.name, record.layout.kind, &instance);
-            actions.push(Action {
-                verb,
-                timestamp: None,
-                condition: None,
-                with: Vec::new(),
-                related: Vec::new(),
-                collective: None,
-            });
+            actions.push(action(verb, Vec::new()));
         }
         spec.rules[number] = actions;
     }
@@ -87,6 +72,11 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
     }
     spec.entities.extend(entities);
     spec
+}
+
+/// An action at the timestamp of its record, without a condition.
+fn action(verb: ActionVerb, with: Vec<(String, Expr)>) -> Action {
+    Action { verb, timestamp: None, condition: None, with, related: Vec::new(), collective: None }
 }
 
 /// The parameters of the end of a span, if the record is an end that has parameters.

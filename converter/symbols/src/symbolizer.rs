@@ -105,7 +105,7 @@ fn table_entry(loader: &Loader, address: &CodeAddress<'_>) -> TableEntry {
         };
         let mut number = 0;
         while let Ok(Some(frame)) = frames.next() {
-            entry.name = frame.function.as_ref().and_then(|name| function_name(name)).or(entry.name);
+            entry.name = frame.function.as_ref().and_then(function_name).or(entry.name);
             entry.position = frame.location.as_ref().and_then(source_position).or(entry.position);
             if number == last {
                 break;

@@ -103,7 +103,7 @@ fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
     for action in &rule.actions {
         match &action.kind {
             ActionKind::Create(instance) | ActionKind::Destroy(instance) | ActionKind::Reset { instance, .. } => {
-                all(&instance.keys)
+                all(&instance.keys);
             }
             ActionKind::Assign { value, instance: on, .. } => {
                 all(std::slice::from_ref(value));

@@ -160,21 +160,18 @@ pub fn document_with_rows(
     let left = MARGIN + names + gutter;
     let top = MARGIN + HEADING + RULER;
     let width = (document.width - left - MARGIN).max(40.0);
-    let scale = TimeScale { time_range: document.time_range, width };
-    let indent = indent(&layout);
-    let summary = source.summary();
     let page = DocumentPage {
         theme,
-        summary,
+        summary: source.summary(),
         model: &model,
+        indent: indent(&layout),
         layout,
         options: document,
         names,
-        indent,
         gutter,
         left,
         top,
-        scale,
+        scale: TimeScale { time_range: document.time_range, width },
     };
     let rows = page.layout.height;
     let view = ChartView {
