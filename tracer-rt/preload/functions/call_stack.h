@@ -18,7 +18,7 @@ enum call_state {
 /* A call that has not ended. */
 struct call {
     const void *function;
-    /* The positions of the stack and of the code at the begin. */
+    /* The position of the frame on the stack, and that of the code at the begin. */
     uintptr_t frame;
     const void *code;
     /* The address to which the function returns. An inlined function has that of its caller. */
@@ -47,6 +47,9 @@ struct thread_calls {
     struct thread_calls *next;
     struct counter counters[MAX_ENTRIES];
 };
+
+/* Words that are searched for the return address of a function. */
+#define FRAME_WORDS 16
 
 static __thread struct thread_calls *own_calls;
 /* The threads that run. */
@@ -144,6 +147,19 @@ static inline void end_call(struct thread_calls *thread) {
         open_calls(thread, thread->depth);
     }
     functions_leave();
+}
+
+/* The position of a function's frame: the word with its return address. In a large frame, it is the
+ * position at which the function calls the recorder. In both cases, functions that it calls have
+ * lower positions. `words` are on the stack, above this position. */
+static inline uintptr_t frame_position(const uintptr_t *words, const void *return_address) {
+    unsigned i;
+    for (i = 0; i < FRAME_WORDS; i++) {
+        if (words[i] == (uintptr_t)return_address) {
+            return (uintptr_t)&words[i];
+        }
+    }
+    return (uintptr_t)words;
 }
 
 /* Ends the calls whose frames are gone when another call begins: `longjmp` skips their ends. A call

@@ -83,6 +83,16 @@ static inline int is_recorded(struct thread_calls *thread, struct function *func
     return 1;
 }
 
+/* Records the first call of the process. It precedes the calls that are recorded later, with the
+ * time of their begin. So no such time is before the first record. */
+static inline void record_first_call(void) {
+    static int is_recorded;
+    if (__builtin_expect(!__atomic_load_n(&is_recorded, __ATOMIC_RELAXED), 0) &&
+        !__atomic_exchange_n(&is_recorded, 1, __ATOMIC_RELAXED)) {
+        functions_first_call();
+    }
+}
+
 static inline void begin_call(struct thread_calls *thread, struct call *call, const void *address,
                               const void *call_site) {
     struct function *function = function_of(address);
@@ -92,6 +102,7 @@ static inline void begin_call(struct thread_calls *thread, struct call *call, co
     }
     thread->recorded_depth++;
     if (options.minimum != 0) {
+        record_first_call();
         call->state = PENDING;
         call->entry = function;
         call->call_site = call_site;
@@ -105,17 +116,20 @@ static inline void begin_call(struct thread_calls *thread, struct call *call, co
 
 void __cyg_profile_func_enter(void *function, void *call_site);
 EXPORTED void __cyg_profile_func_enter(void *function, void *call_site) {
-    const uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    /* The words of this function are its caller's frame pointer and its return address. */
+    const uintptr_t *words = (const uintptr_t *)__builtin_frame_address(0) + 2;
     const void *code = __builtin_return_address(0);
     struct thread_calls *thread = own_calls;
+    uintptr_t frame;
     uint32_t depth;
     int is_inlined = 0;
     if (__builtin_expect(thread == NULL, 0) && (!is_ready || (thread = new_thread_calls()) == NULL)) {
         return;
     }
-    if (!enter_recorder(thread, frame)) {
+    if (!enter_recorder(thread, (uintptr_t)words)) {
         return;
     }
+    frame = frame_position(words, call_site);
     depth = thread->depth;
     if (depth > 0) {
         const uint32_t top = depth < MAX_CALLS ? depth : MAX_CALLS;

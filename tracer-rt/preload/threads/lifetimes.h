@@ -84,7 +84,7 @@ static const void *thread_code(const struct thread_start *start) {
     const void *code = (const void *)(uintptr_t)start->function;
     struct tumit_module module;
     if (start->argument != NULL && tumit_find_module(code, &module) && strstr(module.path, "/libstdc++.so") != NULL) {
-        return (**(void ***const *)start->argument)[2];
+        return (*(void **const *)start->argument)[2];
     }
     return code;
 }
