@@ -149,7 +149,7 @@ impl SignatureList {
     }
 }
 
-const CACHED: usize = 64;
+const CACHED: usize = 256;
 
 thread_local! {
     /// Addresses of metadata, and their callsites. Without a destructor, so that it works until
