@@ -115,7 +115,7 @@ fn encode(number: u32, thread: u8, strings: &[u32]) -> Vec<u8> {
         &float.to_le_bytes(),
         &(u64::from(number % 3) << 40).to_le_bytes(),
         &wide.to_le_bytes(),
-        &[u8::from(number % 2 == 0)],
+        &[u8::from(number.is_multiple_of(2))],
         &[number.to_le_bytes()[0]],
     ];
     fields.concat()

@@ -115,6 +115,10 @@ static REGISTERED: Provider = Provider::new("", &[], 0, &[]);
 /// allocator that the recorder calls; the record is then counted as dropped.
 #[must_use]
 pub fn register(schema: &Schema) -> Option<Vec<DynamicRecordType>> {
+    if !level_switches::can_register() {
+        count_stray_drop();
+        return None;
+    }
     let leak_text = |text: &str| -> &'static str { Box::leak(text.into()) };
     let count = u16::try_from(schema.records.len()).unwrap_or(u16::MAX);
     let levels: Vec<(&'static str, bool, &'static Level)> = schema

@@ -37,6 +37,12 @@ impl Level {
     }
 }
 
+/// Whether the caller may register a spec, as in [`register`].
+pub(super) fn can_register() -> bool {
+    let is_idle = CURSOR.with(|cursor| cursor.busy.load(Ordering::Relaxed)) == work_state::IDLE;
+    is_idle && !handler_detection::runs()
+}
+
 /// Registers a spec and switches its levels. Returns false in a signal handler, and for an
 /// allocator that the recorder calls.
 ///

@@ -149,7 +149,7 @@ impl SignatureList {
     }
 }
 
-const CACHED: usize = 64;
+const CACHED: usize = 256;
 
 thread_local! {
     /// Addresses of metadata, and their callsites. Without a destructor, so that it works until
@@ -164,7 +164,7 @@ static CALLSITES: Mutex<Option<HashMap<usize, &'static Callsite>>> = Mutex::new(
 fn find(metadata: &'static Metadata<'static>, place: usize) -> &'static Callsite {
     let address = std::ptr::from_ref(metadata).addr();
     let mut callsites = CALLSITES.lock().unwrap_or_else(PoisonError::into_inner);
-    let callsite = *callsites.get_or_insert_default().entry(address).or_insert_with(|| {
+    let callsite: &'static Callsite = callsites.get_or_insert_default().entry(address).or_insert_with(|| {
         let site = metadata.file().map_or(0, |file| dynamic::source_position(file, metadata.line().unwrap_or(0)));
         &*Box::leak(Box::new(Callsite {
             kind: CallsiteKind::of(metadata),

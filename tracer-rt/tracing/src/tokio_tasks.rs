@@ -57,13 +57,9 @@ enum WakerOperation {
 impl Task {
     /// A new task, from the fields of its span.
     pub(crate) fn spawn(fields: &TokioFields) -> Self {
-        let place = match fields.name.as_str() {
-            "" => fields.place(),
-            name => name.to_owned(),
-        };
-        let place = InternedText::new(&place);
+        let place = InternedText::new(&fields.place());
         let row = take_row(place);
-        tokio_tasks::task_spawn(place, row, fields.id, fields.kind.as_str());
+        tokio_tasks::task_spawn(place, row, fields.id, &fields.name, fields.kind.as_str());
         Self {
             place,
             row,

@@ -209,11 +209,11 @@ fn tasks_of_tokio_have_their_states() {
     assert_eq!(
         program.texts("task_spawn"),
         [
-            "task_spawn place=src/main.rs:12 row=1 task=7 kind=task",
-            "task_spawn place=src/main.rs:12 row=2 task=8 kind=task",
-            "task_spawn place=named row=1 task=9 kind=local",
-            "task_spawn place=src/main.rs:12 row=1 task=10 kind=task",
-            "task_spawn place=src/main.rs:12 row=1 task=11 kind=block_on",
+            "task_spawn place=src/main.rs:12 row=1 task=7 name= kind=task",
+            "task_spawn place=src/main.rs:12 row=2 task=8 name= kind=task",
+            "task_spawn place=src/main.rs:12 row=3 task=9 name=named kind=local",
+            "task_spawn place=src/main.rs:12 row=1 task=10 name= kind=task",
+            "task_spawn place=src/main.rs:12 row=1 task=11 name= kind=block_on",
         ]
     );
     let of_task = |name: &str, task: u64| {

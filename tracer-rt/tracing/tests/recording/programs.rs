@@ -108,7 +108,7 @@ fn threads() {
         // Before the variables of the recorder, so that it is destroyed after them.
         AT_END.with(|_| ());
         for _ in 0..10 {
-            shared.in_scope(|| std::thread::yield_now());
+            shared.in_scope(std::thread::yield_now);
         }
     };
     std::thread::scope(|scope| {

@@ -82,31 +82,24 @@ impl MessageLinks {
         values: MessageValues,
         containers: Vec<ContainerId>,
     ) -> Self {
-        let list = messages.list();
         let order = (messages.backward > 0).then(|| {
+            let list = messages.list();
             let mut order: Vec<u32> = (0..).take(list.len()).collect();
             order.sort_by_key(|index| begin(&list[*index as usize]));
             order
         });
-        let mut links = Self {
-            inner,
-            trace,
-            messages: Arc::clone(&messages),
-            values,
-            containers,
-            order,
-            ends: vec![],
-            extent: None,
+        let count = messages.list().len();
+        let mut links = Self { inner, trace, messages, values, containers, order, ends: Vec::new(), extent: None };
+        let end_of_block = |first: usize| {
+            let places = first..count.min(first + BLOCK);
+            places.map(|place| end(links.message(place).1)).max().unwrap_or(0)
         };
-        let count = list.len();
-        links.ends = (0..count)
-            .step_by(BLOCK)
-            .map(|first| (first..count.min(first + BLOCK)).map(|place| end(links.message(place).1)).max().unwrap_or(0))
-            .collect();
-        links.extent = (0..count).next().map(|first| {
-            let to = list.iter().map(UnitMessage::pending_until).max().unwrap_or(0);
-            TimeRange { from: GlobalNanos(begin(links.message(first).1)), to: GlobalNanos(to) }
-        });
+        let ends: Vec<i64> = (0..count).step_by(BLOCK).map(end_of_block).collect();
+        if count > 0 {
+            let to = links.messages.list().iter().map(UnitMessage::pending_until).max().unwrap_or(0);
+            links.extent = Some(TimeRange { from: GlobalNanos(begin(links.message(0).1)), to: GlobalNanos(to) });
+        }
+        links.ends = ends;
         links
     }
 

@@ -128,7 +128,7 @@ fn named(source: &dyn TimelineSource, states: &[StateEntity]) -> Vec<NamedState>
 /// The time of each name in a cell.
 fn named_times(source: &dyn TimelineSource, cell: &MixtureCell) -> BTreeMap<String, i64> {
     let model = source.model();
-    assert_eq!(cell.rest, 0);
+    assert_eq!(cell.unlisted_time, 0);
     cell.shares.iter().map(|(value, time)| (model.values[value.index()].name.clone(), *time)).collect()
 }
 
