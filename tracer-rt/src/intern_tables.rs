@@ -21,7 +21,7 @@ const TOO_MANY: &str = "(too many different strings)";
 
 /// A source position. The column only distinguishes positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SourcePosition<'a> {
+pub(crate) struct SitePosition<'a> {
     pub(crate) file: &'a str,
     pub(crate) line: u32,
     pub(crate) column: u32,
@@ -32,8 +32,8 @@ pub(crate) struct InternTables {
     strings: Vec<&'static str>,
     string_ids: Option<HashMap<&'static str, u32>>,
     string_bytes: usize,
-    sites: Vec<SourcePosition<'static>>,
-    site_ids: Option<HashMap<SourcePosition<'static>, u32>>,
+    sites: Vec<SitePosition<'static>>,
+    site_ids: Option<HashMap<SitePosition<'static>, u32>>,
     /// The live file had no space for a name.
     /// This name and all later ones must be in the file before they are used.
     pub(crate) overflowed: bool,
@@ -83,9 +83,9 @@ impl InternTables {
 
     /// The number of a source position. The file name of a new one is copied, unless it is
     /// `'static`.
-    pub(crate) fn site(&mut self, position: SourcePosition<'_>, file: Option<&'static str>) -> u32 {
+    pub(crate) fn site(&mut self, position: SitePosition<'_>, file: Option<&'static str>) -> u32 {
         let ids = self.site_ids.get_or_insert_default();
-        let known: &HashMap<SourcePosition<'_>, u32> = ids;
+        let known: &HashMap<SitePosition<'_>, u32> = ids;
         if let Some(id) = known.get(&position) {
             return *id;
         }
@@ -93,7 +93,7 @@ impl InternTables {
             Some(site) => site.file,
             None => Box::leak(cut(position.file, MAX_TEXT_BYTES).into()),
         });
-        let position = SourcePosition { file, ..position };
+        let position = SitePosition { file, ..position };
         self.sites.push(position);
         let id = self.sites.len() as u32;
         ids.insert(position, id);
@@ -136,7 +136,7 @@ impl InternTables {
     }
 
     /// The sites from index `from` on. The first one has the id `from + 1`.
-    pub(crate) fn sites_from(&self, from: usize) -> &[SourcePosition<'static>] {
+    pub(crate) fn sites_from(&self, from: usize) -> &[SitePosition<'static>] {
         self.sites.get(from..).unwrap_or(&[])
     }
 }

@@ -23,7 +23,7 @@ int outer(int number) {
     return inner(number) + inner(number);
 }
 int recurse(int depth) { return depth == 0 ? 0 : recurse(depth - 1) + 1; }
-void jump(void) { longjmp(target, 1); }
+__attribute__((noinline)) void jump(void) { longjmp(target, 1); }
 void handler(int number) { sum += number; }
 void *work(void *argument) { sum += outer(1); return argument; }
 int main(void) {
@@ -183,9 +183,7 @@ fn functions_of_cxx_in_a_loaded_library_have_their_declarations() {
         let _ = succeed(folder.command("objcopy").args(["--only-keep-debug", &path, "library.debug"]));
         let _ = succeed(folder.command("objcopy").args(["--strip-all", "--add-gnu-debuglink=library.debug", &path]));
         expected(&calls(&folder, "run.tmt"));
-        let _ = succeed(tumit().arg("sort").arg(folder.file("run.tmt")).arg("-o").arg(folder.file("sorted.tmt")));
         std::fs::remove_file(&library).unwrap();
-        expected(&calls(&folder, "sorted.tmt"));
         let unresolved = calls(&folder, "run.tmt");
         let is_address = |name: &String| name.starts_with("library.so+0x");
         assert!(unresolved.values().sum::<usize>() >= 11 && unresolved.keys().all(is_address), "{unresolved:?}");

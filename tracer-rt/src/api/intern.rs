@@ -9,7 +9,7 @@ use std::panic::Location;
 use crate::fields::{InternedText, SourceSite};
 use crate::files::cut;
 use crate::intern_tables::lock_free_set::{self, InternedString};
-use crate::intern_tables::{MAX_TEXT_BYTES, SourcePosition, TABLES};
+use crate::intern_tables::{MAX_TEXT_BYTES, SitePosition, TABLES};
 use crate::reentrancy::unless_nested;
 use crate::writer::write_names;
 
@@ -116,14 +116,14 @@ fn intern_slowly(text: &str, cache_index: usize) -> InternedText {
 fn site_slowly(location: &'static Location<'static>, cache_index: usize) -> SourceSite {
     let (file, line, column) = (location.file(), location.line(), location.column());
     let site = unless_nested(|| {
-        let id = number_of_site(SourcePosition { file, line, column }, Some(file));
+        let id = number_of_site(SitePosition { file, line, column }, Some(file));
         SITE_CACHE.with(|cache| cache[cache_index].set((std::ptr::from_ref(location).addr(), id)));
         id
     });
     site.map_or(SourceSite(0), SourceSite)
 }
 
-fn number_of_site(position: SourcePosition<'_>, file: Option<&'static str>) -> u32 {
+fn number_of_site(position: SitePosition<'_>, file: Option<&'static str>) -> u32 {
     let mut tables = TABLES.lock();
     let id = tables.site(position, file);
     let overflowed = tables.overflowed;
@@ -136,7 +136,7 @@ fn number_of_site(position: SourcePosition<'_>, file: Option<&'static str>) -> u
 
 /// The number of a source position that is known as text.
 pub(super) fn site_of_text(file: &str, line: u32) -> SourceSite {
-    let site = unless_nested(|| number_of_site(SourcePosition { file, line, column: 0 }, None));
+    let site = unless_nested(|| number_of_site(SitePosition { file, line, column: 0 }, None));
     site.map_or(SourceSite::UNKNOWN, SourceSite)
 }
 

@@ -10,7 +10,7 @@ use tracer_rt::format::schema::{
 };
 use tracing_core::Metadata;
 
-use crate::encoded_fields::{Signature, ValueType};
+use crate::encoded_fields::{EncodedType, Signature};
 use crate::spec_names::{SpecNames, quoted};
 
 /// The tree of `std:tracing`.
@@ -113,15 +113,15 @@ fn record_types(name: &str, records: RecordSet, fields: &[FieldInfo]) -> Vec<Rec
     }
 }
 
-const fn scalar(ty: ValueType) -> Scalar {
+const fn scalar(ty: EncodedType) -> Scalar {
     match ty {
-        ValueType::I64 => Scalar::I64,
-        ValueType::U64 => Scalar::U64,
-        ValueType::F64 => Scalar::F64,
-        ValueType::Bool => Scalar::Bool,
-        ValueType::Text => Scalar::String,
-        ValueType::Bytes => Scalar::Bytes,
-        ValueType::Interned => Scalar::Interned,
+        EncodedType::I64 => Scalar::I64,
+        EncodedType::U64 => Scalar::U64,
+        EncodedType::F64 => Scalar::F64,
+        EncodedType::Bool => Scalar::Bool,
+        EncodedType::Text => Scalar::String,
+        EncodedType::Bytes => Scalar::Bytes,
+        EncodedType::Interned => Scalar::Interned,
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) const MAX_RECORD_BYTES: usize = 60_000;
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ValueType {
+pub(crate) enum EncodedType {
     I64 = 1,
     U64 = 2,
     F64 = 3,
@@ -29,14 +29,14 @@ pub(crate) enum ValueType {
     Interned = 7,
 }
 
-const TYPES: [ValueType; 7] = [
-    ValueType::I64,
-    ValueType::U64,
-    ValueType::F64,
-    ValueType::Bool,
-    ValueType::Text,
-    ValueType::Bytes,
-    ValueType::Interned,
+const TYPES: [EncodedType; 7] = [
+    EncodedType::I64,
+    EncodedType::U64,
+    EncodedType::F64,
+    EncodedType::Bool,
+    EncodedType::Text,
+    EncodedType::Bytes,
+    EncodedType::Interned,
 ];
 
 /// The types of the recorded fields: four bits for each field of the callsite, 0 without a value.
@@ -44,17 +44,17 @@ const TYPES: [ValueType; 7] = [
 pub(crate) struct Signature(u128);
 
 impl Signature {
-    pub(crate) const fn with(self, field: usize, ty: ValueType) -> Self {
+    pub(crate) const fn with(self, field: usize, ty: EncodedType) -> Self {
         Self(self.0 | (ty as u128) << (field * 4))
     }
 
-    fn type_of(self, field: usize) -> Option<ValueType> {
+    fn type_of(self, field: usize) -> Option<EncodedType> {
         let code = (self.0 >> (field * 4) & 0xF) as usize;
         TYPES.get(code.wrapping_sub(1)).copied()
     }
 
     /// The fields with a value, by their index in the callsite.
-    pub(crate) fn fields(self) -> impl Iterator<Item = (usize, ValueType)> {
+    pub(crate) fn fields(self) -> impl Iterator<Item = (usize, EncodedType)> {
         (0..MAX_FIELDS).filter_map(move |field| Some((field, self.type_of(field)?)))
     }
 }
@@ -97,7 +97,7 @@ impl FieldEncoder {
 
     /// Adds the type of a value. Returns false if the value cannot be recorded.
     #[inline]
-    fn begin(&mut self, field: &Field, ty: ValueType) -> bool {
+    fn begin(&mut self, field: &Field, ty: EncodedType) -> bool {
         let index = field.index();
         if index >= MAX_FIELDS {
             return false;
@@ -111,7 +111,7 @@ impl FieldEncoder {
     }
 
     #[cold]
-    fn begin_unordered(&mut self, index: usize, ty: ValueType) -> bool {
+    fn begin_unordered(&mut self, index: usize, ty: EncodedType) -> bool {
         if self.signature.type_of(index).is_some() {
             return false;
         }
@@ -138,13 +138,13 @@ impl FieldEncoder {
         }
     }
 
-    fn number(&mut self, field: &Field, ty: ValueType, bytes: [u8; 8]) {
+    fn number(&mut self, field: &Field, ty: EncodedType, bytes: [u8; 8]) {
         if self.begin(field, ty) {
             self.bytes.extend_from_slice(&bytes);
         }
     }
 
-    fn text(&mut self, field: &Field, ty: ValueType, write: impl FnOnce(&mut CutText<'_>)) {
+    fn text(&mut self, field: &Field, ty: EncodedType, write: impl FnOnce(&mut CutText<'_>)) {
         if !self.begin(field, ty) {
             return;
         }
@@ -178,15 +178,15 @@ impl fmt::Write for CutText<'_> {
 
 impl Visit for FieldEncoder {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.number(field, ValueType::F64, value.to_le_bytes());
+        self.number(field, EncodedType::F64, value.to_le_bytes());
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.number(field, ValueType::I64, value.to_le_bytes());
+        self.number(field, EncodedType::I64, value.to_le_bytes());
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.number(field, ValueType::U64, value.to_le_bytes());
+        self.number(field, EncodedType::U64, value.to_le_bytes());
     }
 
     fn record_i128(&mut self, field: &Field, value: i128) {
@@ -198,19 +198,19 @@ impl Visit for FieldEncoder {
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        if self.begin(field, ValueType::Bool) {
+        if self.begin(field, EncodedType::Bool) {
             self.bytes.push(u8::from(value));
         }
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.text(field, ValueType::Text, |text| {
+        self.text(field, EncodedType::Text, |text| {
             let _ = text.write_str(value);
         });
     }
 
     fn record_bytes(&mut self, field: &Field, value: &[u8]) {
-        self.text(field, ValueType::Bytes, |text| {
+        self.text(field, EncodedType::Bytes, |text| {
             let length = value.len().min(text.room);
             text.bytes.extend_from_slice(&value[..length]);
         });
@@ -221,7 +221,7 @@ impl Visit for FieldEncoder {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.text(field, ValueType::Text, |text| {
+        self.text(field, EncodedType::Text, |text| {
             // An implementation that fails has written a part of its text.
             let _ = write!(text, "{value:?}");
         });
@@ -233,10 +233,10 @@ fn values(signature: Signature, bytes: &[u8]) -> impl Iterator<Item = (usize, Ra
     let mut start = 0;
     signature.fields().map(move |(field, ty)| {
         let length = match ty {
-            ValueType::I64 | ValueType::U64 | ValueType::F64 => 8,
-            ValueType::Bool => 1,
-            ValueType::Interned => 4,
-            ValueType::Text | ValueType::Bytes => {
+            EncodedType::I64 | EncodedType::U64 | EncodedType::F64 => 8,
+            EncodedType::Bool => 1,
+            EncodedType::Interned => 4,
+            EncodedType::Text | EncodedType::Bytes => {
                 let count = bytes.get(start..start + 2).map_or(0, |count| u16::from_le_bytes([count[0], count[1]]));
                 2 + usize::from(count)
             }
@@ -275,11 +275,12 @@ mod tests {
 
     #[test]
     fn later_values_replace_earlier_ones() {
-        let old = Signature::default().with(0, ValueType::Text).with(2, ValueType::Bool).with(3, ValueType::Interned);
-        let new = Signature::default().with(1, ValueType::U64).with(2, ValueType::Text);
+        let old =
+            Signature::default().with(0, EncodedType::Text).with(2, EncodedType::Bool).with(3, EncodedType::Interned);
+        let new = Signature::default().with(1, EncodedType::U64).with(2, EncodedType::Text);
         let (signature, bytes) = merged((old, b"\x02\0hi\x01\x09\0\0\0"), (new, b"\x07\0\0\0\0\0\0\0\x01\0x"));
         let types: Vec<_> = signature.fields().collect();
-        let expected = [ValueType::Text, ValueType::U64, ValueType::Text, ValueType::Interned];
+        let expected = [EncodedType::Text, EncodedType::U64, EncodedType::Text, EncodedType::Interned];
         assert_eq!(types, expected.into_iter().enumerate().collect::<Vec<_>>());
         assert_eq!(bytes, b"\x02\0hi\x07\0\0\0\0\0\0\0\x01\0x\x09\0\0\0");
     }

@@ -13,7 +13,7 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::callsite::{Callsite, CallsiteKind};
-use crate::encoded_fields::{FieldEncoder, MAX_RECORD_BYTES, Signature, ValueType};
+use crate::encoded_fields::{EncodedType, FieldEncoder, MAX_RECORD_BYTES, Signature};
 use crate::span_record::{RecordedSpan, SpanCache, SpanEntry};
 use crate::tokio_tasks::{self, EnteredPart, Task, TokioFields};
 
@@ -205,7 +205,7 @@ fn record_log(callsite: &'static Callsite, event: &Event<'_>) {
     }
     encoded.extend((length as u16).to_le_bytes());
     encoded.extend(&record.message.as_bytes()[..length]);
-    let signature = Signature::default().with(0, ValueType::Interned).with(1, ValueType::Text);
+    let signature = Signature::default().with(0, EncodedType::Interned).with(1, EncodedType::Text);
     if let Some(types) = callsite.records_for(signature) {
         types[0].record(&encoded);
     }

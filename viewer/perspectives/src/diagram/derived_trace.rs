@@ -7,7 +7,7 @@
 
 mod column_sums;
 mod fractions;
-mod message_links;
+mod message_link_layer;
 mod state_lanes;
 mod timeline_states;
 mod touching_links;
@@ -32,7 +32,7 @@ use crate::execution::units::Unit;
 use crate::message_scale::MessageScale;
 use crate::span_label::span_label;
 use crate::unit_lists::UnitLists;
-use message_links::{MessageLinks, MessageValues};
+use message_link_layer::{MessageLinkLayer, MessageValues};
 use state_lanes::{LaneTable, StateLanes};
 use timeline_states::{CategoryTimelines, StateTimelines, TimelineStates};
 use trace_builder::{DerivedContainers, TraceBuilder, light_palette};
@@ -217,7 +217,7 @@ fn base_trace(
     let source = match messages {
         Some(values) => {
             let (trace, messages) = (execution.shared_source(), execution.shared_messages()?);
-            Arc::new(MessageLinks::new(definitions, trace, messages, values, containers.units.clone()))
+            Arc::new(MessageLinkLayer::new(definitions, trace, messages, values, containers.units.clone()))
         }
         None => definitions,
     };

@@ -1,4 +1,4 @@
-//! [`MessageLinks`]: the messages of an execution as the links of a derived trace. The links are
+//! [`MessageLinkLayer`]: the messages of an execution as the links of a derived trace. The links are
 //! not copied, because a trace may have many millions of messages.
 
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl MessageValues {
 }
 
 /// A derived trace with the messages of an execution.
-pub(super) struct MessageLinks {
+pub(super) struct MessageLinkLayer {
     /// The containers, and the types and values.
     inner: Arc<dyn TimelineSource>,
     /// The trace of the messages.
@@ -72,7 +72,7 @@ fn end(message: &UnitMessage) -> i64 {
     message.pending_until().max(begin(message).saturating_add(1))
 }
 
-impl MessageLinks {
+impl MessageLinkLayer {
     /// Makes the links. `inner` has their type and values, `trace` has the messages. O(n) of all
     /// messages, O(n log n) if some are received before they are sent.
     pub(super) fn new(
@@ -144,7 +144,7 @@ fn check_time_range(range: TimeRange) -> Result<(), QueryError> {
     if range.from < range.to { Ok(()) } else { Err(QueryError::EmptyTimeRange) }
 }
 
-impl FilterLayer for MessageLinks {
+impl FilterLayer for MessageLinkLayer {
     fn inner_source(&self) -> &dyn TimelineSource {
         self.inner.as_ref()
     }
