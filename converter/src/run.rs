@@ -51,6 +51,7 @@ use rustc_hash::FxHashMap;
 use tracer_format::block::flag;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
 
+pub use code_names::keep_symbols;
 pub use error::RunReadError;
 pub use live_levels::{LevelName, levels_of_live};
 pub use live_snapshot::{LiveError, LiveFault};
@@ -58,6 +59,7 @@ pub use process::{
     BlockIndex, DamagedRange, LiveFileUse, ProcessInRun, ProviderInRun, RecordTotals, RepairSummary, StreamInRun,
     TornRanges,
 };
+pub use tumit_symbols::SYMBOL_FILE;
 
 pub(crate) use file_scan::{ScanItem, scan};
 pub use launch::{Launch, LaunchSelection, RealTimeRange};
@@ -224,7 +226,7 @@ impl OpenRun {
             let key = |process: &ProcessInRun| (process.rank.is_none(), process.rank);
             key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
         });
-        code_names::resolve(&mut run.processes);
+        code_names::resolve(&mut run.processes, path);
         Ok(run)
     }
 

@@ -1,7 +1,7 @@
 //! [`CodeAddress`]: the text of a code address in a run.
 
 /// The first character of the text of a code address. No name contains it.
-const MARK: char = '\u{1}';
+pub(crate) const MARK: char = '\u{1}';
 
 /// The meaning of a code address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

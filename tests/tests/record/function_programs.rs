@@ -176,6 +176,11 @@ fn functions_of_cxx_in_a_loaded_library_have_their_declarations() {
             assert_eq!(counts, [1, 5, 2, 3], "{compiler}: {calls:?}");
         };
         expected(&calls(&folder, "run.tmt"));
+        // Without the symbols in the run folder, the program is read again.
+        let symbols = folder.file("run.tmt").join("symbols.tsv");
+        let symbol_text = std::fs::read_to_string(&symbols).unwrap();
+        std::fs::remove_file(&symbols).unwrap();
+        expected(&calls(&folder, "run.tmt"));
         let dump = succeed(tumit().arg("dump").arg(folder.file("run.tmt")));
         assert!(dump.contains("library.so.c:6"), "calls of `step`: {dump}");
         // The debugging information is moved to a separate file.
@@ -187,6 +192,11 @@ fn functions_of_cxx_in_a_loaded_library_have_their_declarations() {
         let unresolved = calls(&folder, "run.tmt");
         let is_address = |name: &String| name.starts_with("library.so+0x");
         assert!(unresolved.values().sum::<usize>() >= 11 && unresolved.keys().all(is_address), "{unresolved:?}");
+        // A run on another host has its symbols, and so has a run that is made of it.
+        std::fs::write(&symbols, symbol_text).unwrap();
+        expected(&calls(&folder, "run.tmt"));
+        let _ = succeed(tumit().arg("merge").arg(folder.file("run.tmt")).arg("-o").arg(folder.file("copy.tmt")));
+        expected(&calls(&folder, "copy.tmt"));
     }
 }
 

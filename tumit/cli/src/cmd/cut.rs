@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use tumit_converter::report::loss_diagnostics;
-use tumit_converter::run::OpenRun;
+use tumit_converter::run::{OpenRun, keep_symbols};
 use tumit_converter::tools::cut::{CutSummary, cut};
 
 use super::exit_status::ExitStatus;
@@ -81,6 +81,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if processes == 0 {
         bail!("no process or thread of `{}` matches the filters: `tumit info` lists them", args.input.display());
     }
+    keep_symbols(folder.path())?;
     folder.finish()?;
     let mut out = term::stdout();
     writeln!(

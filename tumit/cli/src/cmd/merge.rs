@@ -11,7 +11,7 @@ use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::report::loss_diagnostics;
 use tumit_converter::run::ProcessInRun;
 use tumit_converter::run::output_permissions;
-use tumit_converter::run::{Loss, OpenRun};
+use tumit_converter::run::{Loss, OpenRun, keep_symbols};
 use tumit_converter::tools::join;
 use tumit_converter::tools::sort::sort;
 use tumit_paje::{DiagnosticKind, TraceDiagnostic};
@@ -97,6 +97,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
             copy(processes, is_changed, folder.path())?;
         }
     }
+    keep_symbols(folder.path())?;
     folder.finish()?;
     let merged_run = OpenRun::open_launches(&args.output, LaunchSelection::All)?;
     let mut out = term::stdout();

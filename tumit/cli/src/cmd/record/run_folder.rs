@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
 use tumit_converter::convert::wall_clock;
-use tumit_converter::run::active_recorders;
+use tumit_converter::run::{SYMBOL_FILE, active_recorders};
 use tumit_preload::library_file::path_in;
 use tumit_preload::recorder_library::LIBRARY_NAME;
 
@@ -85,7 +85,7 @@ impl RunFolder {
 
     /// Whether a process has recorded into the folder.
     pub(crate) fn has_files(&self) -> bool {
-        self.entries().is_ok_and(|entries| entries.iter().any(|path| is_part_of_run(path) && !is_library(path)))
+        self.entries().is_ok_and(|entries| entries.iter().any(|path| is_process_file(path)))
     }
 
     /// Removes the library after the run, and the folder if it is empty. The library stays while a
@@ -110,8 +110,14 @@ fn is_library(path: &Path) -> bool {
     path.file_name() == Some(OsStr::new(LIBRARY_NAME))
 }
 
+fn is_process_file(path: &Path) -> bool {
+    has_ending(path, "tmt") || has_ending(path, "live")
+}
+
+/// Whether a file is that of a process, or one that `tumit` makes: the library, the names of
+/// functions, the index.
 fn is_part_of_run(path: &Path) -> bool {
-    has_ending(path, "tmt") || has_ending(path, "live") || is_library(path)
+    is_process_file(path) || is_library(path) || path.ends_with(SYMBOL_FILE) || has_ending(path, "tmtx")
 }
 
 /// `PROGRAM-TIME-PID.tmt`, in UTC.
@@ -148,6 +154,8 @@ mod tests {
         assert!(folder.check(false).is_ok(), "the folder is empty");
         fs::write(path.join("r0.tmt"), "").unwrap();
         assert!(folder.check(false).unwrap_err().to_string().contains("--overwrite"));
+        fs::write(path.join("index.tmtx"), "").unwrap();
+        fs::write(path.join("symbols.tsv"), "").unwrap();
         assert!(folder.check(true).is_ok());
         fs::write(path.join("thesis.txt"), "").unwrap();
         assert!(folder.check(true).unwrap_err().to_string().contains("thesis.txt"));
