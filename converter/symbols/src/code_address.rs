@@ -10,7 +10,7 @@ pub enum CodeKind {
     Function,
     /// A call returns to it.
     Call,
-    /// It follows an instruction of an inlined function, whose call is meant.
+    /// It follows an instruction of an inlined function. The position is that of the inlined call.
     Inlined,
 }
 

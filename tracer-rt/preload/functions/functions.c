@@ -25,7 +25,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *);
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* The position of a call whose site is not in the table. */
+/* The position of a call if the table of sites is full. */
 static struct tumit1_site unknown_position = {NULL, 0, 0};
 
 #include "options.h"

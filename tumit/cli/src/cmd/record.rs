@@ -63,8 +63,8 @@ IO_FILES, IO_CHANNELS (off).
 Exit status: that of the program. If a signal ends the program, `tumit record` ends by the same signal. 126 and 127: the program
 cannot be started or found, as in a shell. 2: the recording could not be prepared.")]
 pub(crate) struct Args {
-    /// The recorders: mpi, openmp, threads, functions, io [default: those that are detected, without
-    /// io]
+    /// The recorders: mpi, openmp, threads, functions, io [default: those that are detected,
+    /// without io]
     #[arg(long, value_name = "RECORDERS", value_enum, value_delimiter = ',')]
     with: Vec<RecorderName>,
 
