@@ -31,7 +31,8 @@
 //! waiting.match_or_insert(key, true, || Some(MessageEnd { is_send: true, time: 100 }))?;
 //! let endpoint =
 //!     waiting.match_or_insert(key, false, || Some(MessageEnd { is_send: false, time: 150 }))?;
-//! assert!(matches!(endpoint, EndpointMatch::Other { partner, is_last: true } if partner.time == 100));
+//! let EndpointMatch::Other { partner, is_last: true } = endpoint else { panic!("no partner") };
+//! assert_eq!(partner.time, 100);
 //! assert!(waiting.is_empty());
 //! # Ok(())
 //! # }

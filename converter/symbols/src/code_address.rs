@@ -19,9 +19,9 @@ pub enum CodeKind {
 /// ```
 /// use tumit_symbols::{CodeAddress, CodeKind};
 ///
-/// let address = CodeAddress::parse("\u{1}call 11c9 - /home/a b/heat").expect("a code address");
+/// let address = CodeAddress::parse("\u{1}call 11c9 - /opt/a b/heat").expect("a code address");
 /// assert_eq!((address.kind, address.offset, address.build_id), (CodeKind::Call, 0x11c9, None));
-/// assert_eq!(address.path, "/home/a b/heat");
+/// assert_eq!(address.path, "/opt/a b/heat");
 /// assert_eq!(CodeAddress::parse("solve"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -18,7 +18,7 @@ pub const SYMBOL_FILE: &str = "symbols.tsv";
 /// use tumit_symbols::{CodeSymbol, SymbolList};
 ///
 /// let mut list = SymbolList::default();
-/// let address = "\u{1}function 4f - /home/a/heat";
+/// let address = "\u{1}function 4f - /opt/heat";
 /// list.insert(address, &CodeSymbol { name: "step".to_owned(), position: None });
 /// let copy = SymbolList::parse(&list.text());
 /// assert_eq!(copy.get(address).map(|symbol| symbol.name.as_str()), Some("step"));

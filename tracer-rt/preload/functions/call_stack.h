@@ -162,9 +162,9 @@ static inline uintptr_t frame_position(const uintptr_t *words, const void *retur
     return (uintptr_t)words;
 }
 
-/* Ends the calls that `longjmp` has left. It is called when another call begins, and their frames no
- * longer exist. A call with the same frame is the caller of an inlined function, unless it began at
- * the same code. */
+/* Ends the calls that `longjmp` has left. It is called when another call begins, and their frames
+ * no longer exist. A call with the same frame is the caller of an inlined function, unless it began
+ * at the same code. */
 static __attribute__((noinline)) void end_skipped_calls(struct thread_calls *thread, uintptr_t frame, const void *code,
                                                         const void *return_address) {
     if (thread->depth > MAX_CALLS) {
