@@ -26,7 +26,7 @@ pub enum CodeKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodeAddress<'a> {
-    /// Its meaning.
+    /// How the address relates to a function.
     pub kind: CodeKind,
     /// The address in the file, as symbol tables and debugging information have it.
     pub offset: u64,
@@ -59,7 +59,8 @@ impl<'a> CodeAddress<'a> {
         format!("{name}+{:#x}", self.offset)
     }
 
-    /// The address of an instruction of the function: of the call itself, if a call returns there.
+    /// The address to search. A return address may belong to the next line or function, so the
+    /// address before it is used, which is in the call instruction.
     pub(crate) fn instruction(&self) -> u64 {
         match self.kind {
             CodeKind::Function => self.offset,

@@ -67,6 +67,11 @@ impl SymbolList {
         }
     }
 
+    /// Adds all symbols of another list.
+    pub fn extend(&mut self, other: &Self) {
+        self.0.extend(other.0.iter().map(|(address, symbol)| (address.clone(), symbol.clone())));
+    }
+
     /// The symbol of an address.
     #[must_use]
     pub fn get(&self, address: &str) -> Option<&CodeSymbol> {
