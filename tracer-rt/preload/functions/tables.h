@@ -111,7 +111,7 @@ static struct call_site *new_call_site(const void *address) {
 
 /* Defines `ADD`, which adds an entry to a table and returns it, and `FIND`, which finds or adds it.
  * NULL if the table is full. Then no lock is taken. */
-#define DEFINE_TABLE(ENTRY, TABLE, COUNT, FIND, ADD, NEW)                                                                     \
+#define DEFINE_TABLE(ENTRY, TABLE, COUNT, FIND, ADD, NEW)                                                              \
     static __attribute__((noinline, cold)) struct ENTRY *ADD(const void *address) {                                    \
         const int error = errno;                                                                                       \
         struct ENTRY *entry;                                                                                           \
@@ -139,7 +139,7 @@ static struct call_site *new_call_site(const void *address) {
                 return entry;                                                                                          \
             }                                                                                                          \
         }                                                                                                              \
-        return __atomic_load_n(&COUNT, __ATOMIC_ACQUIRE) < MAX_ENTRIES ? ADD(address) : NULL;                                                                                           \
+        return __atomic_load_n(&COUNT, __ATOMIC_ACQUIRE) < MAX_ENTRIES ? ADD(address) : NULL;                          \
     }
 DEFINE_TABLE(function, functions, function_count, function_of, add_function, new_function)
 DEFINE_TABLE(call_site, call_sites, call_site_count, call_site_of, add_call_site, new_call_site)
