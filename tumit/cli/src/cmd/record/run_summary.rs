@@ -106,9 +106,9 @@ impl RunSummary {
             let what = self.problem.clone().unwrap_or_else(|| "the run is large".to_owned());
             return vec![format!("{wall}; {what}"), format!("next: tumit info {folder_name}")];
         };
-        let ranks = run.processes.iter().filter(|process| is_rank(process)).count();
+        let ranks = run.distinct_processes().filter(|process| is_rank(process)).count();
         let count = match ranks {
-            0 => plural(run.processes.len(), "process", "processes"),
+            0 => plural(run.distinct_processes().count(), "process", "processes"),
             ranks => plural(ranks, "rank", "ranks"),
         };
         let shares = self.shares.map_or_else(String::new, |shares| {
@@ -271,7 +271,7 @@ fn loss_lines(run: &OpenRun, folder_name: &str) -> Vec<String> {
 /// Open MPI and Slurm. With other launchers, jobs have equal ids, but their ranks occur repeatedly
 /// at different times. Ranks that occur repeatedly at one time belong to spawned processes.
 fn job_finding(run: &OpenRun) -> JobFinding {
-    let ranks = || run.processes.iter().filter(|process| is_rank(process));
+    let ranks = || run.distinct_processes().filter(|process| is_rank(process));
     let count = ranks().count();
     let is_alone = |process: &ProcessInRun| process.rank == Some(0) && process.ranks == Some(1);
     if count > 1 && (ranks().all(is_alone) || size_of_world(run) == Some(1)) {
