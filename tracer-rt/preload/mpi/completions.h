@@ -201,6 +201,16 @@ static int w_MPI_Testsome(int incount, MPI_Request array_of_requests[], int *out
     LEAVE_CALL();
 }
 
+/* A program may repeat this call until the partition has arrived, like a test. */
+static int w_MPI_Parrived(MPI_Request request, int partition, int *flag) {
+    tumit_mpi_date call_start;
+    ENTER_CALL(is_recorded(), MPI_Parrived, request, partition, flag);
+    call_start = tumit_mpi_now();
+    error_code = mpi.MPI_Parrived(request, partition, flag);
+    record_test(TEST_OF_REQUEST, PROCEDURE_MPI_Parrived, *flag, call_start);
+    LEAVE_CALL();
+}
+
 static int w_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
     tumit_mpi_date call_start;
     ENTER_CALL(is_recorded(), MPI_Iprobe, source, tag, comm, flag, status);
@@ -250,6 +260,9 @@ static int w_MPI_Request_free(MPI_Request *request) {
         if (table_entry->receive != NULL) {
             /* MPI completes the receive without a call of the program. */
             drop_receive(table_entry->receive);
+        }
+        if (table_entry->operation != NULL) {
+            free_operation(table_entry->operation);
         }
         remove_request(table_entry);
     }

@@ -135,6 +135,14 @@ void tumit_mpi_record_late_receive(uint64_t communicator, int from, int tag, uin
                                    tumit_mpi_date arrival) {
     mpi_late_receive(communicator, from, tag, number, bytes, arrival);
 }
+void tumit_mpi_record_partitioned_send(uint64_t communicator, int to, int tag, uint32_t request, uint32_t start,
+                                       uint64_t bytes) {
+    mpi_partitioned_send(communicator, to, tag, request, start, bytes);
+}
+void tumit_mpi_record_partitioned_receive(uint64_t communicator, int from, int tag, uint32_t request, uint32_t start,
+                                          uint64_t bytes) {
+    mpi_partitioned_receive(communicator, from, tag, request, start, bytes);
+}
 void tumit_mpi_record_successful_test(int procedure, tumit_mpi_date call_start, uint32_t failures) {
     mpi_successful_test((enum mpi_procedure)procedure, call_start, failures);
 }
@@ -143,6 +151,12 @@ void tumit_mpi_begin_collective_record(int procedure, int kind, const char *comm
     mpi_collective_begin((enum mpi_procedure)procedure, (enum mpi_collective_kind)kind, communicator, size, root, bytes);
 }
 void tumit_mpi_end_collective(void) { mpi_collective_end(); }
+void tumit_mpi_begin_operation(int procedure, int kind, const char *communicator, uint32_t size, int root,
+                               uint64_t bytes, uint32_t row, uint32_t number, uint32_t start) {
+    mpi_begin_operation((enum mpi_procedure)procedure, (enum mpi_collective_kind)kind, communicator, size, root, bytes,
+                        row, number, start);
+}
+void tumit_mpi_end_operation(uint32_t row) { mpi_end_operation(row); }
 void tumit_mpi_begin_one_sided(int procedure, int target, uint64_t bytes) {
     mpi_one_sided_begin((enum mpi_procedure)procedure, target, bytes);
 }

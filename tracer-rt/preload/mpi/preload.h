@@ -34,10 +34,17 @@ void tumit_mpi_record_send(uint64_t communicator, int to, int tag, uint32_t numb
 void tumit_mpi_record_receive(uint64_t communicator, int from, int tag, uint32_t number, uint64_t bytes);
 void tumit_mpi_record_late_receive(uint64_t communicator, int from, int tag, uint32_t number, uint64_t bytes,
                                    tumit_mpi_date arrival);
+void tumit_mpi_record_partitioned_send(uint64_t communicator, int to, int tag, uint32_t request, uint32_t start,
+                                       uint64_t bytes);
+void tumit_mpi_record_partitioned_receive(uint64_t communicator, int from, int tag, uint32_t request, uint32_t start,
+                                          uint64_t bytes);
 void tumit_mpi_record_successful_test(int procedure, tumit_mpi_date call_start, uint32_t failures);
 void tumit_mpi_begin_collective_record(int procedure, int kind, const char *communicator, uint32_t size, int root,
                                        uint64_t bytes);
 void tumit_mpi_end_collective(void);
+void tumit_mpi_begin_operation(int procedure, int kind, const char *communicator, uint32_t size, int root,
+                               uint64_t bytes, uint32_t row, uint32_t number, uint32_t start);
+void tumit_mpi_end_operation(uint32_t row);
 void tumit_mpi_begin_one_sided(int procedure, int target, uint64_t bytes);
 void tumit_mpi_end_one_sided(void);
 void tumit_mpi_begin_file(int procedure, uint64_t bytes);
