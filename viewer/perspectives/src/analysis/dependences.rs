@@ -246,7 +246,11 @@ fn of_lock_wait(wait: &LockWait) -> Option<Dependence> {
 /// The dependence of a part of a collective operation: on the last part for which it waits. If the
 /// root is unknown, the others can only have waited for the last unit.
 fn of_part(operation: &Collective, part: &CollectivePart) -> Option<Dependence> {
-    let later = |other: &CollectivePart| other.unit != part.unit && other.enter > part.enter;
+    // The unit worked until the operation was complete.
+    if part.wait_from >= part.leave && part.enter < part.leave {
+        return None;
+    }
+    let later = |other: &CollectivePart| other.unit != part.unit && other.enter > part.wait_from;
     let has_unknown_root = operation.kind.has_root() && operation.root().is_none();
     let (awaited, strength) = if has_unknown_root {
         (operation.last_entered().filter(|last| later(last))?, DependenceStrength::Unknown)
@@ -260,7 +264,7 @@ fn of_part(operation: &Collective, part: &CollectivePart) -> Option<Dependence> 
     // Otherwise the clocks are wrong.
     (awaited.enter < part.leave).then_some(Dependence {
         source: UnitMoment { unit: awaited.unit, time: awaited.enter },
-        since: part.enter,
+        since: part.wait_from,
         reached: awaited.enter,
         end: part.leave,
         reason: DependenceReason::Collective,

@@ -82,8 +82,15 @@ fn part_lists(execution: &Execution) -> Result<BTreeMap<ValueId, PartLists>, Que
             entity_walk::nested_states(execution.source(), (group.container, group.ty), group.life, |state| {
                 if kinds.contains_key(&state.value) {
                     let (enter, leave) = (state.life.from.0, state.life.to.0);
-                    let part =
-                        CollectivePart { unit: index, state: state.id, enter, leave, is_root: false, bytes: None };
+                    let part = CollectivePart {
+                        unit: index,
+                        state: state.id,
+                        enter,
+                        leave,
+                        wait_from: enter,
+                        is_root: false,
+                        bytes: None,
+                    };
                     parts.entry(state.value).or_default().push(part);
                 }
                 Ok(())
