@@ -25,6 +25,12 @@ impl MpiLibrary {
         }
     }
 
+    /// Whether the installed version has the procedures of MPI 4: persistent collective operations
+    /// and partitioned messages.
+    pub(crate) fn has_mpi_4(self) -> bool {
+        matches!(self, Self::Mpich)
+    }
+
     /// Compiles a program of the folder `programs`.
     pub(crate) fn compile(self, folder: &Path, source: &str) -> PathBuf {
         let compiler = if source.ends_with(".c") { "mpicc" } else { "mpifort" };

@@ -3,4 +3,5 @@
 mod bindings;
 mod environment;
 mod matching;
+mod operations;
 mod waiting_receives;

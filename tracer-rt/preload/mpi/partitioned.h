@@ -10,8 +10,8 @@ static struct channel *partitioned_channel(struct communicator *communicator, in
 }
 
 /* MPI has returned the request of a partitioned message. */
-static void add_partitioned(enum request_kind kind, int error_code, MPI_Request handle, MPI_Comm comm, int peer, int tag,
-                            int partitions, uint64_t bytes) {
+static void add_partitioned(enum request_kind kind, int error_code, MPI_Request handle, MPI_Comm comm, int peer,
+                            int tag, int partitions, uint64_t bytes) {
     struct request *request;
     struct channel *channel;
     if (error_code != MPI_SUCCESS || peer == MPI_PROC_NULL) {
