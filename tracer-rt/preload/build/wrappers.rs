@@ -7,7 +7,7 @@ use crate::procedures::Procedure;
 
 /// Procedures that `mpi/*.h` wraps by hand: names without `MPI_` and without the suffix of large
 /// counts.
-const BY_HAND: [&str; 52] = [
+const BY_HAND: [&str; 61] = [
     "Abort",
     "Bsend",
     "Bsend_init",
@@ -60,6 +60,15 @@ const BY_HAND: [&str; 52] = [
     "Comm_free",
     "Comm_disconnect",
     "Comm_set_name",
+    "Win_complete",
+    "Win_fence",
+    "Win_free",
+    "Win_lock",
+    "Win_post",
+    "Win_start",
+    "Win_test",
+    "Win_unlock",
+    "Win_wait",
 ];
 
 /// The declaration of a table with a pointer to each of MPI's functions, and the list of its
@@ -100,6 +109,9 @@ pub(crate) fn wrappers(procedures: &[Procedure]) -> String {
 
 /// The wrapper of a procedure: it records a span, unless the call comes from another procedure.
 fn wrapper(procedure: &Procedure) -> String {
+    if procedure.level == "MPI_RMA" {
+        return one_sided(procedure);
+    }
     if procedure.level == "MPI_COLL" && !is_blocking(procedure) {
         return nonblocking_collective(procedure);
     }
@@ -108,21 +120,6 @@ fn wrapper(procedure: &Procedure) -> String {
     let comma = if arguments.is_empty() { "" } else { ", " };
     let (begin, end, after) = match procedure.level.as_str() {
         "MPI_COLL" => (collective_begin(procedure), "tumit_mpi_end_collective", String::new()),
-        "MPI_RMA" => {
-            let target = if procedure.has("target_rank") { "target_rank" } else { "-1" };
-            let bytes = if procedure.has("origin_count") {
-                "bytes_of(origin_count, origin_datatype)"
-            } else if procedure.has("datatype") {
-                "bytes_of(1, datatype)"
-            } else {
-                "0"
-            };
-            (
-                format!("tumit_mpi_begin_one_sided(PROCEDURE_{name}, {target}, {bytes})"),
-                "tumit_mpi_end_one_sided",
-                String::new(),
-            )
-        }
         "MPI_IO" => {
             let bytes = if procedure.has("datatype") { "bytes_of(count, datatype)" } else { "0" };
             (format!("tumit_mpi_begin_file(PROCEDURE_{name}, {bytes})"), "tumit_mpi_end_file", String::new())
@@ -144,6 +141,46 @@ fn wrapper(procedure: &Procedure) -> String {
     {begin};
     error_code = mpi.{name}({arguments});
 {after}    {end}();
+    LEAVE_CALL();
+}}
+"
+    )
+}
+
+/// The wrapper of a procedure of one-sided communication.
+fn one_sided(procedure: &Procedure) -> String {
+    let name = &procedure.name;
+    let (declarations, arguments) = (procedure.declarations(), procedure.arguments());
+    let target = match () {
+        () if procedure.has("target_rank") => "target_rank_of(win, target_rank)",
+        () if procedure.has("rank") => "target_rank_of(win, rank)",
+        () => "NO_RANK",
+    };
+    let bytes = match () {
+        () if procedure.has("result_count") => "bytes_of(result_count, result_datatype)",
+        () if procedure.has("origin_count") => "bytes_of(origin_count, origin_datatype)",
+        () if procedure.has("datatype") => "bytes_of(1, datatype)",
+        () => "0",
+    };
+    let direction = match procedure.plain_name() {
+        "Put" | "Rput" | "Accumulate" | "Raccumulate" => "put",
+        "Get" | "Rget" => "get",
+        "Get_accumulate" | "Rget_accumulate" | "Fetch_and_op" | "Compare_and_swap" => "both",
+        _ => "none",
+    };
+    let creation = if procedure.has("comm") && procedure.has("win") {
+        "    if (error_code == MPI_SUCCESS) {\n        add_window(comm, *win);\n    }\n"
+    } else {
+        ""
+    };
+    format!(
+        "static int w_{name}({declarations}) {{
+    int target;
+    ENTER_CALL(is_recorded(), {name}, {arguments});
+    target = {target};
+    tumit_mpi_begin_one_sided(PROCEDURE_{name}, TRANSFER_{direction}, target, {bytes});
+    error_code = mpi.{name}({arguments});
+{creation}    tumit_mpi_end_one_sided(TRANSFER_{direction}, target);
     LEAVE_CALL();
 }}
 "

@@ -57,8 +57,8 @@ static void complete_at(const struct completion *completion, int position, const
 
 static void end_completion(struct completion *completion) { free(completion->memory); }
 
-/* The kinds of test calls: of one request, of several requests, of a message. */
-enum test_kind { TEST_OF_REQUEST, TEST_OF_REQUESTS, TEST_OF_MESSAGE, TEST_KINDS };
+/* The kinds of test calls: of one request, of several requests, of a message, of a window. */
+enum test_kind { TEST_OF_REQUEST, TEST_OF_REQUESTS, TEST_OF_MESSAGE, TEST_OF_WINDOW, TEST_KINDS };
 /* Number of unsuccessful calls of each kind since the previous record. */
 static __thread uint32_t failures[TEST_KINDS];
 

@@ -36,6 +36,7 @@ static struct mpi_functions pmpi;
 #include "receives.h"
 #include "partitioned.h"
 #include "completions.h"
+#include "windows.h"
 
 #include "mpi_wrappers.h"
 

@@ -130,7 +130,7 @@ impl<'a> Dependences<'a> {
     /// its end is found by [`Self::of_event`] only.
     pub fn visit(&self, mut visit: impl FnMut(u32, i64, DependentEvent)) {
         for (message, index) in self.messages.iter().zip(0_u32..) {
-            if message.sent < message.received {
+            if message.sent < message.received && is_awaited(self.execution, message) {
                 visit(message.to, message.received, DependentEvent::Receive(index));
                 visit(message.from, message.sent, DependentEvent::Send(index));
             }
@@ -208,6 +208,12 @@ impl<'a> Dependences<'a> {
             strength,
         }))
     }
+}
+
+/// Whether the receiver of a message may wait for it. It does not if the value of the link is
+/// ignored: the sender writes to the memory of the receiver, or reads it.
+pub(crate) fn is_awaited(execution: &Execution, message: &UnitMessage) -> bool {
+    execution.categories().category(message.value) != ActivityCategory::Ignored
 }
 
 /// The state of a sender that waits for the receiver, and the begin of the receive. `None` if the

@@ -33,7 +33,7 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, QueryError, TimeRange, ValueId};
 
 use crate::analysis::collectives::{CollectiveSet, is_nonblocking, state_at_end};
-use crate::analysis::dependences::late_receiver;
+use crate::analysis::dependences::{is_awaited, late_receiver};
 use crate::analysis::innermost_state::{InnermostState, innermost_state};
 use crate::analysis::lock_waits::{LockWait, lock_waits};
 use crate::error::PerspectiveError;
@@ -101,7 +101,7 @@ pub fn wait_states(
     };
     match execution.messages() {
         Ok(messages) => {
-            for message in messages.list() {
+            for message in messages.list().iter().filter(|message| is_awaited(execution, message)) {
                 let receive = innermost_state(execution, message.to as usize, message.received.saturating_sub(1))?;
                 add(late_sender(message, receive));
                 add(late_receiver_wait(execution, message, receive)?);
