@@ -5,3 +5,4 @@ mod environment;
 mod matching;
 mod operations;
 mod waiting_receives;
+mod windows;
