@@ -151,16 +151,21 @@ fn wrapper(procedure: &Procedure) -> String {
 fn one_sided(procedure: &Procedure) -> String {
     let name = &procedure.name;
     let (declarations, arguments) = (procedure.declarations(), procedure.arguments());
-    let target = match () {
-        () if procedure.has("target_rank") => "target_rank_of(win, target_rank)",
-        () if procedure.has("rank") => "target_rank_of(win, rank)",
-        () => "NO_RANK",
+    let target = if procedure.has("target_rank") {
+        "target_rank_of(win, target_rank)"
+    } else if procedure.has("rank") {
+        "target_rank_of(win, rank)"
+    } else {
+        "NO_RANK"
     };
-    let bytes = match () {
-        () if procedure.has("result_count") => "bytes_of(result_count, result_datatype)",
-        () if procedure.has("origin_count") => "bytes_of(origin_count, origin_datatype)",
-        () if procedure.has("datatype") => "bytes_of(1, datatype)",
-        () => "0",
+    let bytes = if procedure.has("result_count") {
+        "bytes_of(result_count, result_datatype)"
+    } else if procedure.has("origin_count") {
+        "bytes_of(origin_count, origin_datatype)"
+    } else if procedure.has("datatype") {
+        "bytes_of(1, datatype)"
+    } else {
+        "0"
     };
     let direction = match procedure.plain_name() {
         "Put" | "Rput" | "Accumulate" | "Raccumulate" => "put",
