@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
+use tumit_converter::convert::launches::LaunchSelection;
+use tumit_converter::run::{OpenRun, keep_symbols};
 use tumit_preload::attachment::{Attachment, AttachmentContext};
 use tumit_preload::environment::{PRELOAD, RecordingEnvironment, RecordingSettings, has_several_nodes};
 use tumit_preload::library_file::{path_in, special_character, write};
@@ -63,8 +65,8 @@ IO_FILES, IO_CHANNELS (off).
 Exit status: that of the program. If a signal ends the program, `tumit record` ends by the same signal. 126 and 127: the program
 cannot be started or found, as in a shell. 2: the recording could not be prepared.")]
 pub(crate) struct Args {
-    /// The recorders: mpi, openmp, threads, functions, io [default: those that are detected, without
-    /// io]
+    /// The recorders: mpi, openmp, threads, functions, io [default: those that are detected,
+    /// without io]
     #[arg(long, value_name = "RECORDERS", value_enum, value_delimiter = ',')]
     with: Vec<RecorderName>,
 
@@ -273,6 +275,9 @@ fn record(
         term::note(&format!("tumit record: `{}` cannot be executed: {error}", args.command[0].to_string_lossy()));
         return Ok(ExitStatus::Program(126));
     }
+    if !command.submits && folder.has_files() {
+        keep_names(folder);
+    }
     report(args, folder, &program.end, program.wall_time, command, attachment);
     // A submitted job still needs the library.
     if command.submits {
@@ -281,6 +286,15 @@ fn record(
         folder.remove_unused();
     }
     Ok(program_run::end_like(&program.end))
+}
+
+/// Writes the names of functions into the run folder. A run that cannot be opened is a matter of the
+/// summary.
+fn keep_names(folder: &RunFolder) {
+    let Ok(run) = OpenRun::open_launches(folder.path(), LaunchSelection::All) else { return };
+    if let Err(error) = keep_symbols(folder.path(), [run.symbols()]) {
+        term::note(&format!("tumit record: the names of functions cannot be stored in the run folder: {error}"));
+    }
 }
 
 fn report(
