@@ -50,7 +50,7 @@ fn operations(records: &[Value]) -> BTreeMap<(String, u64, u64), Vec<OperationPa
 }
 
 /// Checks that each operation has a part of each process, with equal procedures and bytes.
-fn check_operations(library: MpiLibrary, records: &[Value], output: &str) {
+fn check_operations(library: &MpiLibrary, records: &[Value], output: &str) {
     let counts: Vec<usize> = output.split_whitespace().map(|count| count.parse().expect("a count")).collect();
     let mut sizes = BTreeMap::new();
     let mut barriers = 0;
@@ -73,11 +73,11 @@ fn check_operations(library: MpiLibrary, records: &[Value], output: &str) {
         records.iter().filter(is_counted).count()
     };
     let persistent = ["MPI_Bcast_init", "MPI_Allreduce_init"].map(|procedure| count("begin_operation", procedure));
-    assert_eq!(persistent, if library.has_mpi_4() { [9, 18] } else { [0, 0] }, "{library:?}");
+    assert_eq!(persistent, if library.has_mpi_4 { [9, 18] } else { [0, 0] }, "{library:?}");
 }
 
 /// Checks that each partitioned message has both endpoints, and that they name the same size.
-fn check_partitions(library: MpiLibrary, records: &[Value]) {
+fn check_partitions(library: &MpiLibrary, records: &[Value]) {
     let mut messages: BTreeMap<_, [Vec<u64>; 2]> = BTreeMap::new();
     for record in records {
         let rank = record["rank"].as_u64().expect("each process has a rank");
@@ -90,7 +90,7 @@ fn check_partitions(library: MpiLibrary, records: &[Value]) {
         messages.entry(key).or_default()[end].push(number(record, "bytes"));
     }
     // Each of three ranks starts two requests twice.
-    assert_eq!(messages.len(), if library.has_mpi_4() { 12 } else { 0 }, "{library:?}: {messages:?}");
+    assert_eq!(messages.len(), if library.has_mpi_4 { 12 } else { 0 }, "{library:?}: {messages:?}");
     for ((.., request, start), sizes) in messages {
         let bytes = if request == 0 { 40 } else { 10 };
         assert_eq!(sizes, [vec![bytes], vec![bytes]], "{library:?}: request {request}, start {start}");
@@ -100,12 +100,12 @@ fn check_partitions(library: MpiLibrary, records: &[Value]) {
 #[test]
 fn nonblocking_operations_have_a_part_of_each_process() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
-    for library in MpiLibrary::ALL {
+    for library in MpiLibrary::all() {
         let program = library.compile(folder.path(), "operations.c");
         let (run, output) = library.record(folder.path(), &program, &[]);
         let records = records(&run);
-        check_operations(library, &records, &output);
-        check_partitions(library, &records);
+        check_operations(&library, &records, &output);
+        check_partitions(&library, &records);
         // Two ranks wait in `MPI_Wait` until rank 1 enters the barrier.
         let diagnosis = succeed(tumit().args(["diagnose", "--json"]).arg(&run));
         let diagnosis: Value = serde_json::from_str(&diagnosis).expect("the output is an object");

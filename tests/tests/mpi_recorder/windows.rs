@@ -30,7 +30,7 @@ fn neighbour(rank: usize, distance: usize) -> usize {
 #[test]
 fn transfers_are_links_between_origins_and_targets() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
-    for library in MpiLibrary::ALL {
+    for library in MpiLibrary::all() {
         let program = library.compile(folder.path(), "windows.c");
         let (run, _) = library.record(folder.path(), &program, &[]);
         let mut expected = BTreeMap::new();
@@ -50,12 +50,12 @@ fn transfers_are_links_between_origins_and_targets() {
             }
         }
         assert_eq!(links(&run), expected, "{library:?}");
-        check_synchronisation(library, &run);
+        check_synchronisation(&library, &run);
     }
 }
 
 /// Checks fences, which are operations of all ranks, and locks.
-fn check_synchronisation(library: MpiLibrary, run: &Path) {
+fn check_synchronisation(library: &MpiLibrary, run: &Path) {
     let records = records(run);
     let count = |event: &str| records.iter().filter(|record| record["event"] == event).count();
     let counts = ["window_lock.end", "window_unlock.end", "fence.end"].map(count);
