@@ -32,8 +32,8 @@ struct operation {
     /* Number of the row that shows it. Operations that are open at the same time have different
      * ones. */
     uint32_t row;
-    /* Position of the call in the order of these calls on the communicator. All members make them in
-     * the same order. */
+    /* Position of the call in the order of these calls on the communicator. All members make them
+     * in the same order. */
     uint32_t number;
     /* Number of the start of a persistent operation, from 1. Members may start different operations
      * in different orders. 0 in operations that are not persistent. */

@@ -1,6 +1,6 @@
 /* The table of requests of receives and collective operations, and of persistent requests. Other
- * requests are not in it. The recorder needs no data of them, and MPI may use one handle for several
- * of them. */
+ * requests are not in it. The recorder needs no data of them, and MPI may use one handle for
+ * several of them. */
 
 #define REQUEST_BUCKETS 1024u
 
@@ -158,9 +158,9 @@ static void complete_request(struct request *request, const MPI_Status *status) 
     }
 }
 
-/* MPI has returned the request of a non-blocking operation. If the operation is complete, its handle
- * may also be that of other requests, so it does not enter the table. The caller holds the lock of
- * the tables. */
+/* MPI has returned the request of a non-blocking operation. If the operation is complete, its
+ * handle may also be that of other requests, so it does not enter the table. The caller holds the
+ * lock of the tables. */
 static void add_operation_request(struct operation *operation, int error_code, MPI_Request *handle) {
     int is_complete = error_code != MPI_SUCCESS;
     if (operation == NULL) {
@@ -176,7 +176,8 @@ static void add_operation_request(struct operation *operation, int error_code, M
     }
 }
 
-/* MPI has returned the request of a persistent operation. The caller holds the lock of the tables. */
+/* MPI has returned the request of a persistent operation. The caller holds the lock of the
+ * tables. */
 static void add_persistent_operation(struct operation *operation, int error_code, MPI_Request *handle) {
     if (operation != NULL && error_code == MPI_SUCCESS) {
         add_request(*handle, PERSISTENT_OPERATION)->operation = operation;

@@ -128,7 +128,8 @@ EXPORTED int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
     return result;
 }
 
-/* Records the end of a wait for the end of a thread. `result` is that of the function that waited. */
+/* Records the end of a wait for the end of a thread. `result` is that of the function that
+ * waited. */
 static void record_join_end(pthread_t handle, int result) {
     struct thread *thread = result == 0 ? take_thread(handle) : NULL;
     if (thread == NULL) {

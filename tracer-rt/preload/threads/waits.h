@@ -62,8 +62,8 @@ EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, co
 
 /* ---- Reader-writer locks ---- */
 
-/* Tries to get a reader-writer lock, and records the wait around an expression if another thread has
- * it. */
+/* Tries to get a reader-writer lock, and records the wait around an expression if another thread
+ * has it. */
 #define RECORD_RWLOCK_WAIT(lock, access, try_function, expression)                                                     \
     do {                                                                                                               \
         ensure_next_functions();                                                                                       \
@@ -188,7 +188,7 @@ static int is_valid_time(const struct timespec *time) { return time->tv_nsec >= 
         ensure_next_functions();                                                                                       \
         /* The functions are cancellation points, also if they do not wait. */                                         \
         pthread_testcancel();                                                                                          \
-        if ((is_valid) && next.sem_trywait(semaphore) == 0) {                                                                        \
+        if ((is_valid) && next.sem_trywait(semaphore) == 0) {                                                          \
             return 0;                                                                                                  \
         }                                                                                                              \
         errno = error;                                                                                                 \
