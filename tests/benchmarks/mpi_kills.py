@@ -104,8 +104,11 @@ def record_and_kill(tumit, library, program, folder, target, delay):
 def recorded_events(tumit, run):
     """The number of records of each rank, by event, and that of calls, by procedure."""
     counts = [collections.Counter() for _ in range(RANKS)]
-    lines = subprocess.run([tumit, "dump", "--json", run], check=True, capture_output=True, text=True).stdout
-    for record in map(json.loads, lines.splitlines()):
+    dump = subprocess.run([tumit, "dump", "--json", run], capture_output=True, text=True)
+    # A killed process is the only finding.
+    if not all("did not end in order" in line for line in dump.stderr.splitlines()):
+        raise SystemExit(dump.stderr)
+    for record in map(json.loads, dump.stdout.splitlines()):
         event = record["event"]
         counts[record["rank"]][event] += 1
         if event.endswith(".begin"):
