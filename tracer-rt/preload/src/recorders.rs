@@ -15,12 +15,17 @@ pub enum Recorder {
     Io,
     /// Calls of functions.
     Functions,
+    /// Counters of the processor and of the system.
+    Counters,
 }
 
 /// The functions that programs call at the begin and the end of each function, if they are compiled
 /// with `-finstrument-functions`.
 pub const ENTER_HOOK: &str = "__cyg_profile_func_enter";
 const EXIT_HOOK: &str = "__cyg_profile_func_exit";
+
+/// The exported function that states that the recorder of counters is chosen. It replaces none.
+const COUNTERS_SYMBOL: &str = "tumit_record_counters";
 
 /// The functions that the recorder of files replaces.
 const IO_FUNCTIONS: [&str; 29] = [
@@ -71,7 +76,8 @@ pub type RecorderSet = BTreeSet<Recorder>;
 
 impl Recorder {
     /// All recorders.
-    pub const ALL: [Self; 5] = [Self::Mpi, Self::OpenMp, Self::Threads, Self::Io, Self::Functions];
+    pub const ALL: [Self; 6] =
+        [Self::Mpi, Self::OpenMp, Self::Threads, Self::Io, Self::Functions, Self::Counters];
 
     /// The name on the command line.
     ///
@@ -86,6 +92,7 @@ impl Recorder {
             Self::Threads => "threads",
             Self::Io => "io",
             Self::Functions => "functions",
+            Self::Counters => "counters",
         }
     }
 
@@ -96,6 +103,7 @@ impl Recorder {
         match symbol {
             "ompt_start_tool" => Some(Self::OpenMp),
             ENTER_HOOK | EXIT_HOOK => Some(Self::Functions),
+            COUNTERS_SYMBOL => Some(Self::Counters),
             _ if symbol.starts_with("pthread_") || symbol.starts_with("sem_") => Some(Self::Threads),
             _ if IO_FUNCTIONS.contains(&symbol) || IO_FUNCTIONS_WITH_CHECKS.contains(&symbol) => Some(Self::Io),
             _ => procedure.starts_with("MPI_").then_some(Self::Mpi),

@@ -23,6 +23,7 @@ use tumit_viewer::stats::times;
 use tumit_viewer::text::time_display::{duration, group_digits};
 use tumit_viewer::{IndexChoice, OpenOptions};
 
+use super::counter_limits::counter_limits;
 use super::program_run::ProgramEnd;
 
 /// Maximum number of bytes of a run that is opened for the summary.
@@ -121,7 +122,10 @@ impl RunSummary {
         });
         let mut lines = vec![format!("{count}, {wall}, {} records{shares}", group_digits(records(run)))];
         lines.extend(loss_lines(run, folder_name));
-        lines.extend(unrecorded_calls(run));
+        if records(run) <= MAX_RECORDS {
+            lines.extend(unrecorded_calls(run));
+            lines.extend(counter_limits(run));
+        }
         let problem = self.problem.iter();
         lines.extend(problem.map(|why| format!("the run has no names of functions for other hosts: {why}")));
         lines.extend(self.job_line(run, folder_name));
@@ -159,6 +163,7 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
         Recorder::Threads => "created a thread",
         Recorder::Io => "used a file",
         Recorder::Functions => "called a function that was compiled with -finstrument-functions",
+        Recorder::Counters => "ended by itself or ran longer than the interval of samples",
     };
     let uses: Vec<&str> = attachment.recorders.iter().map(use_of).collect();
     let unseen = match uses.split_last() {
@@ -183,7 +188,7 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
 fn unrecorded_calls(run: &OpenRun) -> Vec<String> {
     let has_functions =
         |process: &ProcessInRun| process.providers.iter().any(|provider| provider.schema.name == FUNCTIONS);
-    if !run.processes.iter().any(has_functions) || records(run) > MAX_RECORDS {
+    if !run.processes.iter().any(has_functions) {
         return Vec::new();
     }
     let mut options = ConvertOptions::default();
