@@ -132,7 +132,7 @@ static void wait_until(uint64_t nanos) {
 
 static void *run_sampler(void *argument) {
     uint64_t next = nanoseconds_now(CLOCK_MONOTONIC);
-    (void)prctl(PR_SET_NAME, "tumit-sampler");
+    (void)prctl(PR_SET_NAME, SAMPLER_NAME);
     __atomic_store_n(&sampler_thread, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
     for (;;) {
         uint64_t now;

@@ -3,6 +3,8 @@
 
 /* Bytes of a file that are read. */
 #define PROC_FILE_BYTES 4096
+/* The name of the thread that takes the samples. */
+#define SAMPLER_NAME "tumit-sampler"
 
 /* Reads the begin of a file into `text`, and ends it by a zero. Returns whether it has bytes. */
 static int read_file(const char *path, char text[PROC_FILE_BYTES]) {
@@ -90,8 +92,10 @@ static int read_thread_values(pid_t thread, struct thread_values *values) {
     return 1;
 }
 
-/* Whether a thread is the writer thread of the recorder, by its name. */
-static int is_writer_thread(pid_t thread) {
+/* Whether a thread is the sampler or the writer thread, by its name. A writer thread that the sampler
+ * has just created still has the name of the sampler. */
+static int has_recorder_name(pid_t thread) {
     char name[PROC_FILE_BYTES];
-    return read_thread_file(thread, "comm", name) && strcmp(name, "tumit-writer\n") == 0;
+    return read_thread_file(thread, "comm", name) &&
+           (strcmp(name, "tumit-writer\n") == 0 || strcmp(name, SAMPLER_NAME "\n") == 0);
 }

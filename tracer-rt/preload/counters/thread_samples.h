@@ -2,6 +2,9 @@
 
 /* Maximum number of threads at one time. Further threads are not recorded. */
 #define THREADS 4096
+/* Number of samples in which the name of a new thread is read. Another thread than the sampler may
+ * have created the writer thread, which has its name only after it has begun. */
+#define NAME_CHECKS 3
 
 struct sampled_thread {
     pid_t id;
@@ -9,7 +12,7 @@ struct sampled_thread {
     int is_alive;
     /* Whether it is a thread of the recorder. */
     int is_recorder;
-    /* Number of samples. The first one gives the values at the begin. */
+    /* Number of samples. */
     unsigned samples;
     struct perf_group groups[GROUPS];
     /* The values of software counters when the group was opened. */
@@ -51,7 +54,7 @@ static void add_thread(pid_t id) {
     int i;
     memset(thread, 0, sizeof *thread);
     thread->id = id;
-    thread->is_recorder = id == sampler_thread || is_writer_thread(id);
+    thread->is_recorder = id == sampler_thread || has_recorder_name(id);
     thread->is_alive = 1;
     thread->date = previous_date;
     thread->nanos = previous_nanos;
@@ -206,8 +209,8 @@ static void remove_ended_threads(tumit1_date date, uint64_t nanos) {
     thread_count = count;
 }
 
-/* Records all threads of the program. A new thread is recorded from the next sample on: the writer
- * thread has its name by then. */
+/* Records all threads of the program. A new thread is recorded from the next sample on: a thread of
+ * the recorder has its name by then. */
 static void sample_threads(int is_end) {
     const tumit1_date date = tumit1_now();
     const uint64_t nanos = nanoseconds_now(CLOCK_MONOTONIC);
@@ -218,7 +221,7 @@ static void sample_threads(int is_end) {
     }
     for (i = 0; i < thread_count; i++) {
         struct sampled_thread *thread = &threads[i];
-        if (thread->samples == 0 && !thread->is_recorder && is_writer_thread(thread->id)) {
+        if (thread->samples < NAME_CHECKS && !thread->is_recorder && has_recorder_name(thread->id)) {
             thread->is_recorder = 1;
             close_groups(thread);
         }
@@ -237,7 +240,7 @@ static int is_program_over(void) {
     size_t i;
     for (i = 0; i < thread_count; i++) {
         struct thread_values values;
-        if (!threads[i].is_recorder &&
+        if (!threads[i].is_recorder && !has_recorder_name(threads[i].id) &&
             (threads[i].id != getpid() || !read_thread_values(threads[i].id, &values) || !values.is_zombie)) {
             return 0;
         }

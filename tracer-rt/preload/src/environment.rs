@@ -300,10 +300,21 @@ mod tests {
     use std::ffi::OsString;
     use std::path::PathBuf;
 
-    use super::{FunctionLimits, OPEN_MPI_LIST, PRELOAD, RecordingEnvironment, RecordingSettings, has_several_nodes};
+    use super::{
+        COUNTER_NAMES, CounterChoice, FunctionLimits, OPEN_MPI_LIST, PRELOAD, RecordingEnvironment, RecordingSettings,
+        has_several_nodes,
+    };
     use crate::program_command::ProgramCommand;
 
     const OURS: &str = "LD_PRELOAD;TUMIT_TRACE;TUMIT_LAUNCH_ID";
+
+    #[test]
+    fn the_recorder_accepts_all_counters() {
+        let options = include_str!("../counters/options.h");
+        for name in COUNTER_NAMES {
+            assert!(options.contains(&format!("\"{name}\"")), "{name}");
+        }
+    }
 
     fn prepared(command: &str, variables: &[(&str, &str)]) -> RecordingEnvironment {
         let settings = RecordingSettings {

@@ -1,0 +1,167 @@
+//! Programs whose counters are recorded. No test depends on a counter of the processor.
+
+use tests::programs::{succeed, tumit};
+
+use crate::record_folder::RecordFolder;
+
+/// Touches 1000 pages in the first thread, 2000 in a second one that then works for a while, and
+/// 500 in a child process. Files that the program did not open are closed, and their numbers used.
+const PROGRAM: &str = r#"
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static void touch(size_t pages) {
+    size_t i, size = (size_t)getpagesize();
+    volatile char *bytes = mmap(NULL, pages * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise((void *)bytes, pages * size, MADV_NOHUGEPAGE);
+    for (i = 0; i < pages; i++) bytes[i * size] = 1;
+}
+static void *work(void *argument) {
+    struct timespec time;
+    touch(2000);
+    do clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time); while (time.tv_sec == 0 && time.tv_nsec < 50000000);
+    return argument;
+}
+int main(int argc, char **argv) {
+    pthread_t thread;
+    int status, ends[2], i;
+    (void)argv;
+    touch(1000);
+    if (pthread_create(&thread, NULL, work, NULL) != 0 || pthread_join(thread, NULL) != 0) return 2;
+    if (fork() == 0) {
+        touch(500);
+        exit(7);
+    }
+    if (wait(&status) < 0 || WEXITSTATUS(status) != 7) return 3;
+    if (argc > 1) {
+        char text[8];
+        for (i = 3; i < 70000; i++) close(i);
+        if (pipe(ends) != 0 || write(ends[1], "12345678", 8) != 8) return 4;
+        while (dup(ends[0]) >= 0) {}
+        usleep(50000);
+        if (read(ends[0], text, 8) != 8) return 5;
+    }
+    puts("done");
+    return 0;
+}
+"#;
+
+/// Starts a program in a sandbox in which the system call for counters fails: `sandbox ERRNO PROGRAM`.
+const SANDBOX: &str = r#"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof code / sizeof code[0], code};
+    if (argc < 3) return 11;
+    code[2].k |= (unsigned)atoi(argv[1]);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 12;
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return 13;
+    execv(argv[2], argv + 2);
+    return 14;
+}
+"#;
+
+/// The values of a variable in a run: its container and the value.
+fn values(folder: &RecordFolder, variable: &str) -> Vec<(String, f64)> {
+    let csv = succeed(tumit().arg("convert").arg(folder.file("run.tmt")).args(["-o", "-", "--format", "csv"]));
+    let rows = csv.lines().filter(|line| line.starts_with("Variable,"));
+    let fields = rows.map(|line| line.split(',').collect::<Vec<&str>>());
+    let named = fields.filter(|fields| fields[2] == variable);
+    named.map(|fields| (fields[1].to_owned(), fields[7].parse().unwrap())).collect()
+}
+
+/// The last sum of each container, in increasing order.
+fn sums(folder: &RecordFolder, variable: &str) -> Vec<f64> {
+    let mut sums = std::collections::BTreeMap::new();
+    for (container, value) in values(folder, variable) {
+        let sum: &mut f64 = sums.entry(container).or_default();
+        *sum = sum.max(value);
+    }
+    let mut sums: Vec<f64> = sums.into_values().collect();
+    sums.sort_by(f64::total_cmp);
+    sums
+}
+
+/// Checks the sums of the three threads of the program.
+fn check_sums(folder: &RecordFolder, messages: &str) {
+    let faults = sums(folder, "Page faults");
+    assert_eq!(faults.len(), 3, "{faults:?} {messages}");
+    let enough = faults.iter().zip([500.0, 1000.0, 2000.0]).all(|(sum, pages)| *sum >= pages && *sum < pages + 1000.0);
+    assert!(enough, "{faults:?} {messages}");
+    let times = sums(folder, "Processor time (s)");
+    assert!(times.len() == 3 && times[0] > 0.0 && times[2] >= 0.04, "{times:?}");
+    let info = succeed(tumit().arg("info").arg(folder.file("run.tmt")));
+    assert!(info.contains("Nothing is dropped, missing or damaged."), "{info}");
+}
+
+#[test]
+fn counters_of_threads_processes_and_the_machine_are_recorded() {
+    let folder = RecordFolder::new();
+    let program = folder.compile("gcc", "program", PROGRAM, &["-pthread"]).display().to_string();
+    let (output, messages) = folder.recorded(&["--with", "counters", "-o", "run.tmt", "--", &program]);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"done\n"[..]), "{messages}");
+    assert!(messages.contains("counters attached to"), "{messages}");
+    check_sums(&folder, &messages);
+    // The rates of a thread are zero after its end. The recorder has no row.
+    let rates = values(&folder, "Page faults (1/s)");
+    assert!(rates.iter().any(|(_, rate)| *rate > 0.0) && rates.iter().all(|(_, rate)| *rate >= 0.0), "{rates:?}");
+    let memory = values(&folder, "Resident memory (MiB)");
+    assert!(!memory.is_empty() && memory.iter().all(|(_, mebibytes)| *mebibytes > 1.0), "{memory:?}");
+    let used = values(&folder, "Memory used (MiB)");
+    assert!(!used.is_empty() && used.iter().all(|(_, mebibytes)| *mebibytes > 1.0), "{used:?}");
+    for variable in ["User (%)", "Idle (%)", "Processor use (%)", "Voluntary context switches (1/s)"] {
+        assert!(!values(&folder, variable).is_empty(), "{variable}");
+    }
+    let (output, messages) = folder.recorded(&[
+        "--with",
+        "counters",
+        "--counters",
+        "task-clock",
+        "--counter-interval",
+        "1ms",
+        "--overwrite",
+        "-o",
+        "run.tmt",
+        "--",
+        &program,
+        "close",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{messages}");
+    assert!(sums(&folder, "Page faults").is_empty() && values(&folder, "Load").is_empty(), "{messages}");
+    assert!(folder.event_count("run.tmt", "thread_sample") > 10 && !messages.contains("counters were"), "{messages}");
+}
+
+#[test]
+fn without_permission_the_files_of_the_system_are_read() {
+    const EPERM: &str = "1";
+    const EACCES: &str = "13";
+    let folder = RecordFolder::new();
+    let program = folder.compile("gcc", "program", PROGRAM, &["-pthread"]).display().to_string();
+    let sandbox = folder.compile("gcc", "sandbox", SANDBOX, &[]).display().to_string();
+    for (error, reason) in [(EPERM, "a sandbox forbids"), (EACCES, "the setting kernel.perf_event_paranoid=")] {
+        let arguments = ["--with", "counters", "--overwrite", "-o", "run.tmt", "--", &sandbox, error, &program];
+        let (output, messages) = folder.recorded(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{messages}");
+        let lines: Vec<&str> = messages.lines().filter(|line| line.contains("these counters were not")).collect();
+        assert_eq!(lines.len(), 1, "{messages}");
+        let counters = "cycles, instructions, cache misses, branch misses; ";
+        assert!(lines[0].contains(counters) && lines[0].contains(reason), "{messages}");
+        check_sums(&folder, &messages);
+    }
+}
