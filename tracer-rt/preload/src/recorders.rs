@@ -76,8 +76,7 @@ pub type RecorderSet = BTreeSet<Recorder>;
 
 impl Recorder {
     /// All recorders.
-    pub const ALL: [Self; 6] =
-        [Self::Mpi, Self::OpenMp, Self::Threads, Self::Io, Self::Functions, Self::Counters];
+    pub const ALL: [Self; 6] = [Self::Mpi, Self::OpenMp, Self::Threads, Self::Io, Self::Functions, Self::Counters];
 
     /// The name on the command line.
     ///
