@@ -58,7 +58,7 @@ static int own_machine(void) {
     return owner_socket >= 0;
 }
 
-/* Gives up the socket in a child process, whose parent has it. */
+/* Closes the copy of the socket in a child process. The parent remains the owner. */
 static void forget_machine(void) {
     if (owns_socket()) {
         close(owner_socket);

@@ -33,7 +33,7 @@ static uint64_t number_after(const char *text, const char *word) {
     return position == NULL ? 0 : strtoull(position + strlen(word), NULL, 10);
 }
 
-/* The number after so many blanks. */
+/* The number after this count of blanks. */
 static uint64_t number_in_column(const char *text, int blanks) {
     while (blanks > 0 && (text = strchr(text, ' ')) != NULL) {
         text++;

@@ -23,10 +23,10 @@ pub(crate) struct CounterOptions {
 }
 
 impl CounterOptions {
-    /// The choice for the recorder.
+    /// Checks that the options have an effect.
     ///
     /// # Errors
-    /// If the recorder of counters is not among `recorders`, so that the options have no effect.
+    /// If there are options, and the recorder of counters is not among `recorders`.
     pub(crate) fn check(&self, recorders: Option<&RecorderSet>) -> anyhow::Result<()> {
         let is_used = self.counters.is_some() || self.counter_interval.is_some();
         let is_recorded = recorders.is_some_and(|recorders| recorders.contains(&Recorder::Counters));
