@@ -6,7 +6,8 @@ static int owner_socket = -1;
 static struct sockaddr_un owner_name;
 static socklen_t owner_name_bytes;
 
-/* Columns of the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal. */
+/* Columns of the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, and
+ * steal. */
 #define TIMES 8
 
 static struct machine_values {
@@ -138,9 +139,10 @@ static void sample_machine(void) {
         if (whole == 0 || seconds <= 0) {
             return;
         }
-        counters_machine_sample(not_before_first(machine_before.date), load_average(), used_memory(), share(&values, 0, 1, whole),
-                                share(&values, 2, 2, whole) + share(&values, 5, 7, whole), share(&values, 4, 4, whole),
-                                share(&values, 3, 3, whole),
+        counters_machine_sample(not_before_first(machine_before.date), load_average(), used_memory(),
+                                share(&values, 0, 1, whole),
+                                share(&values, 2, 2, whole) + share(&values, 5, 7, whole),
+                                share(&values, 4, 4, whole), share(&values, 3, 3, whole),
                                 (double)difference(values.received, machine_before.received) / seconds,
                                 (double)difference(values.sent, machine_before.sent) / seconds);
     }
