@@ -54,7 +54,8 @@ static void sample_process(int is_first) {
     involuntary = difference((uint64_t)usage.ru_nivcsw, own.involuntary_switches);
     if (!is_first && seconds > 0) {
         counters_process_sample(
-            not_before_first(process_before.date), resident_bytes(), positive(seconds_of(usage.ru_utime) - (double)own.user_ticks / ticks),
+            not_before_first(process_before.date), resident_bytes(),
+            positive(seconds_of(usage.ru_utime) - (double)own.user_ticks / ticks),
             positive(seconds_of(usage.ru_stime) - (double)own.system_ticks / ticks),
             100 * positive(processor_seconds - process_before.processor_seconds) / seconds, (uint64_t)usage.ru_majflt,
             voluntary, involuntary, (double)difference(voluntary, process_before.voluntary_switches) / seconds,
