@@ -35,6 +35,7 @@ int main(int argc, char **argv) {
     if (pthread_create(&thread, NULL, work, NULL) != 0 || pthread_join(thread, NULL) != 0) return 2;
     if (fork() == 0) {
         touch(500);
+        usleep(30000);
         exit(7);
     }
     if (wait(&status) < 0 || WEXITSTATUS(status) != 7) return 3;
@@ -128,6 +129,11 @@ fn counters_of_threads_processes_and_the_machine_are_recorded() {
     for variable in ["User (%)", "Idle (%)", "Processor use (%)", "Voluntary context switches (1/s)"] {
         assert!(!values(&folder, variable).is_empty(), "{variable}");
     }
+    // A process that ends before the first sample is not recorded.
+    let arguments = ["--with", "counters", "--counter-interval", "10s", "-o", "short.tmt", "--", &program];
+    let (output, messages) = folder.recorded(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{messages}");
+    assert!(messages.contains("nothing was recorded: no program ran longer than the interval"), "{messages}");
     let (output, messages) = folder.recorded(&[
         "--with",
         "counters",

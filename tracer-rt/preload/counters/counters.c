@@ -53,6 +53,8 @@ static uint32_t stop_word;
 static int sampling_lock;
 /* The time of the last sample of the process and of the machine. */
 static uint64_t slow_nanos;
+/* The begin of the process. */
+static uint64_t begin_nanos;
 
 static int try_lock_sampling(void) { return !__atomic_exchange_n(&sampling_lock, 1, __ATOMIC_ACQUIRE); }
 
@@ -167,6 +169,7 @@ static void start_sampler(void) {
     previous_date = tumit1_now();
     previous_nanos = nanoseconds_now(CLOCK_MONOTONIC);
     slow_nanos = previous_nanos;
+    begin_nanos = previous_nanos;
     sample_process(1);
     if (options.has_machine) {
         sample_machine();
@@ -183,7 +186,8 @@ static void start_sampler(void) {
     pthread_attr_destroy(&attributes);
 }
 
-/* Takes the last samples. This destructor runs before the one of the recorder. It does not wait for
+/* Takes the last samples. A process that ends before the first sample is not recorded: scripts start
+ * many of them. This destructor runs before the one of the recorder. It does not wait for
  * the sampler for long, because a signal handler may have called `exit`. */
 __attribute__((destructor)) static void end_counters(void) {
     int waits;
@@ -197,17 +201,17 @@ __attribute__((destructor)) static void end_counters(void) {
         }
         nanosleep(&step, NULL);
     }
-    if (!is_stopped) {
+    if (!is_stopped && nanoseconds_now(CLOCK_MONOTONIC) - begin_nanos >= options.interval) {
         take_samples(1);
-        is_stopped = 1;
     }
+    is_stopped = 1;
     __atomic_store_n(&stop_word, 1, __ATOMIC_RELEASE);
     unlock_sampling();
     (void)syscall(SYS_futex, &stop_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* A child process has only the thread that forks, and the files of the parent. It is recorded if it
- * exists longer than the interval, or if it ends by `exit`. */
+ * exists longer than the interval. */
 static void reset_child_process(void) {
     size_t i;
     if (!is_attached || is_stopped) {

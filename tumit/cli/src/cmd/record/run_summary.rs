@@ -163,7 +163,7 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
         Recorder::Threads => "created a thread",
         Recorder::Io => "used a file",
         Recorder::Functions => "called a function that was compiled with -finstrument-functions",
-        Recorder::Counters => "ended by itself or ran longer than the interval of samples",
+        Recorder::Counters => "ran longer than the interval of samples (--counter-interval)",
     };
     let uses: Vec<&str> = attachment.recorders.iter().map(use_of).collect();
     let unseen = match uses.split_last() {
