@@ -29,7 +29,7 @@ static void *work(void *argument) {
 }
 int main(int argc, char **argv) {
     pthread_t thread;
-    int status, ends[2], i;
+    int status, ends[2], i, last = 0;
     (void)argv;
     touch(1000);
     if (pthread_create(&thread, NULL, work, NULL) != 0 || pthread_join(thread, NULL) != 0) return 2;
@@ -43,9 +43,10 @@ int main(int argc, char **argv) {
         char text[8];
         for (i = 3; i < 70000; i++) close(i);
         if (pipe(ends) != 0 || write(ends[1], "12345678", 8) != 8) return 4;
-        while (dup(ends[0]) >= 0) {}
+        while ((i = dup(ends[0])) >= 0) last = i;
         usleep(50000);
         if (read(ends[0], text, 8) != 8) return 5;
+        for (i = 5; i <= last; i++) close(i);
     }
     puts("done");
     return 0;
@@ -106,7 +107,7 @@ fn check_sums(folder: &RecordFolder, messages: &str) {
     let enough = faults.iter().zip([500.0, 1000.0, 2000.0]).all(|(sum, pages)| *sum >= pages && *sum < pages + 1000.0);
     assert!(enough, "{faults:?} {messages}");
     let times = sums(folder, "Processor time (s)");
-    assert!(times.len() == 3 && times[0] > 0.0 && times[2] >= 0.04, "{times:?}");
+    assert!(times.len() == 3 && times[0] > 0.0 && times[2] > 0.01, "{times:?}");
     let info = succeed(tumit().arg("info").arg(folder.file("run.tmt")));
     assert!(info.contains("Nothing is dropped, missing or damaged."), "{info}");
 }
