@@ -59,7 +59,7 @@ pub use process::{
     BlockIndex, DamagedRange, LiveFileUse, ProcessInRun, ProviderInRun, RecordTotals, RepairSummary, StreamInRun,
     TornRanges,
 };
-pub use tumit_symbols::SYMBOL_FILE;
+pub use tumit_symbols::{SYMBOL_FILE, SymbolList};
 
 pub(crate) use file_scan::{ScanItem, scan};
 pub use launch::{Launch, LaunchSelection, RealTimeRange};
@@ -101,6 +101,8 @@ pub struct OpenRun {
     pub launches: Vec<Launch>,
     /// Whether a whole folder was opened, not one file of it.
     pub(crate) is_folder: bool,
+    /// The names of the code addresses.
+    pub(crate) symbols: SymbolList,
     /// For each process: its key, computed at the first use.
     pub(crate) keys: OnceLock<Vec<String>>,
 }
@@ -226,8 +228,14 @@ impl OpenRun {
             let key = |process: &ProcessInRun| (process.rank.is_none(), process.rank);
             key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
         });
-        code_names::resolve(&mut run.processes, path);
+        run.symbols = code_names::resolve(&mut run.processes, path);
         Ok(run)
+    }
+
+    /// The names and source positions of the code addresses in the run.
+    #[must_use]
+    pub fn symbols(&self) -> &SymbolList {
+        &self.symbols
     }
 
     /// Keeps the file with the most records of each process. A file of an unknown process has id 0

@@ -29,9 +29,10 @@
 //! let mut waiting = EndpointMap::new(OverflowStore::default());
 //! let key = spread(7);
 //! waiting.match_or_insert(key, true, || Some(MessageEnd { is_send: true, time: 100 }))?;
-//! let found =
+//! let endpoint =
 //!     waiting.match_or_insert(key, false, || Some(MessageEnd { is_send: false, time: 150 }))?;
-//! assert!(matches!(found, EndpointMatch::Other { other, is_last: true } if other.time == 100));
+//! let EndpointMatch::Other { partner, is_last: true } = endpoint else { panic!("no partner") };
+//! assert_eq!(partner.time, 100);
 //! assert!(waiting.is_empty());
 //! # Ok(())
 //! # }

@@ -21,7 +21,8 @@ pub(crate) struct CorrectionPoint {
 /// and constant outside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimestampCorrection {
-    /// The clock steps: from `raw` on, `correction` is added, and the result is at least `min_result`.
+    /// The clock steps: from `raw` on, `correction` is added, and the result is at least
+    /// `min_result`.
     steps: Vec<RemovedStep>,
     knots: Vec<CorrectionKnot>,
     /// The map that is applied before this one.

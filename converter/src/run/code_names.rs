@@ -11,27 +11,35 @@ use tumit_symbols::{CodeAddress, CodeSymbol, SYMBOL_FILE, SymbolList, Symbolizer
 
 use super::process::ProcessInRun;
 
-/// The symbols of earlier openings. A page that follows a run opens it each second.
+/// The symbols of earlier openings. A page that follows a run opens it each second. Only addresses
+/// with a build id are here: without one, the file may have changed since.
 static SYMBOLS: Mutex<Option<HashMap<Box<str>, CodeSymbol>>> = Mutex::new(None);
 
-/// Replaces the texts of code addresses by the names of functions, and by source positions. They
-/// are in the symbol file of the run folder. Otherwise, the programs are searched at their paths on
-/// the host of the recording. A source position that is not found becomes unknown.
-pub(super) fn resolve(processes: &mut [ProcessInRun], folder: &Path) {
+/// Replaces the texts of code addresses by the names of functions, and by source positions. The
+/// symbol file of the run folder has precedence. For other addresses, it reads the programs and
+/// libraries at the paths of the recording. A source position that is not found becomes unlookups.
+/// Returns the symbols of the run.
+pub(super) fn resolve(processes: &mut [ProcessInRun], folder: &Path) -> SymbolList {
+    let mut symbols_of_run = SymbolList::default();
+    let mut lookups: HashMap<Box<str>, CodeSymbol> = HashMap::new();
     let list = LazyCell::new(|| read_list(folder));
     let mut symbols = SYMBOLS.lock().unwrap_or_else(PoisonError::into_inner);
     let symbols = symbols.get_or_insert_default();
     let mut symbolizer = Symbolizer::default();
     let mut symbol_of = |text: &str| {
         let address = CodeAddress::parse(text)?;
-        if let Some(symbol) = list.get(text) {
-            // A part of the run that is written later has the same symbols.
-            symbols.insert(text.into(), symbol.clone());
+        if let Some(symbol) = lookups.get(text) {
+            return Some(symbol.clone());
         }
-        if !symbols.contains_key(text) {
-            symbols.insert(text.into(), symbolizer.symbol(&address));
-        }
-        symbols.get(text).cloned()
+        let mut search = || symbolizer.symbol(&address);
+        let symbol = match list.get(text) {
+            Some(symbol) => symbol.clone(),
+            None if address.build_id.is_some() => symbols.entry(text.into()).or_insert_with(search).clone(),
+            None => search(),
+        };
+        symbols_of_run.insert(text, &symbol);
+        lookups.insert(text.into(), symbol.clone());
+        Some(symbol)
     };
     for process in processes {
         for text in process.strings.iter_mut().flatten() {
@@ -46,22 +54,22 @@ pub(super) fn resolve(processes: &mut [ProcessInRun], folder: &Path) {
             }
         }
     }
+    symbols_of_run
 }
 
 fn read_list(folder: &Path) -> SymbolList {
     fs::read_to_string(folder.join(SYMBOL_FILE)).map_or_else(|_| SymbolList::default(), |text| SymbolList::parse(&text))
 }
 
-/// Writes the names and source positions of all code addresses that this process has found, into
-/// the symbol file of a run folder. Then the run shows them also on other hosts. Without code
-/// addresses, there is no file.
+/// Writes the symbols of some runs ([`OpenRun::symbols`](super::OpenRun::symbols)) into the symbol
+/// file of a run folder. Then the folder has the names also on other hosts. Without symbols, there is
+/// no file.
 ///
 /// # Errors
 /// If the file cannot be written. The text names it.
-pub fn keep_symbols(folder: &Path) -> io::Result<()> {
-    let mut list = read_list(folder);
-    let symbols = SYMBOLS.lock().unwrap_or_else(PoisonError::into_inner);
-    symbols.iter().flatten().for_each(|(address, symbol)| list.insert(address, symbol));
+pub fn keep_symbols<'a>(folder: &Path, lists: impl IntoIterator<Item = &'a SymbolList>) -> io::Result<()> {
+    let mut list = SymbolList::default();
+    lists.into_iter().for_each(|other| list.extend(other));
     if list.is_empty() {
         return Ok(());
     }

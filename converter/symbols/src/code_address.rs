@@ -10,7 +10,7 @@ pub enum CodeKind {
     Function,
     /// A call returns to it.
     Call,
-    /// It follows an instruction of an inlined function, whose call is meant.
+    /// It follows an instruction of an inlined function. The position is that of the inlined call.
     Inlined,
 }
 
@@ -19,14 +19,14 @@ pub enum CodeKind {
 /// ```
 /// use tumit_symbols::{CodeAddress, CodeKind};
 ///
-/// let address = CodeAddress::parse("\u{1}call 11c9 - /home/a b/heat").expect("a code address");
+/// let address = CodeAddress::parse("\u{1}call 11c9 - /opt/a b/heat").expect("a code address");
 /// assert_eq!((address.kind, address.offset, address.build_id), (CodeKind::Call, 0x11c9, None));
-/// assert_eq!(address.path, "/home/a b/heat");
+/// assert_eq!(address.path, "/opt/a b/heat");
 /// assert_eq!(CodeAddress::parse("solve"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CodeAddress<'a> {
-    /// Its meaning.
+    /// How the address relates to a function.
     pub kind: CodeKind,
     /// The address in the file, as symbol tables and debugging information have it.
     pub offset: u64,
@@ -59,7 +59,8 @@ impl<'a> CodeAddress<'a> {
         format!("{name}+{:#x}", self.offset)
     }
 
-    /// The address of an instruction of the function: of the call itself, if a call returns there.
+    /// The address to search. A return address may belong to the next line or function, so the
+    /// address before it is used, which is in the call instruction.
     pub(crate) fn instruction(&self) -> u64 {
         match self.kind {
             CodeKind::Function => self.offset,

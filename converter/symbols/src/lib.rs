@@ -2,8 +2,8 @@
 //! tables of programs and libraries.
 //!
 //! Recorders write the address of a function as a text, because the search for its name would cost
-//! the traced program time. [`CodeAddress`] is such a text, and [`Symbolizer`] searches the name. [`SymbolList`] keeps the names
-//! with the run.
+//! the traced program time. [`CodeAddress`] is such a text, and [`Symbolizer`] searches the name.
+//! [`SymbolList`] keeps the names with the run.
 
 #![forbid(unsafe_code)]
 

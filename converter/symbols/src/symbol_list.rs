@@ -18,7 +18,7 @@ pub const SYMBOL_FILE: &str = "symbols.tsv";
 /// use tumit_symbols::{CodeSymbol, SymbolList};
 ///
 /// let mut list = SymbolList::default();
-/// let address = "\u{1}function 4f - /home/a/heat";
+/// let address = "\u{1}function 4f - /opt/heat";
 /// list.insert(address, &CodeSymbol { name: "step".to_owned(), position: None });
 /// let copy = SymbolList::parse(&list.text());
 /// assert_eq!(copy.get(address).map(|symbol| symbol.name.as_str()), Some("step"));
@@ -65,6 +65,11 @@ impl SymbolList {
         if has_name && [address, &symbol.name, file].into_iter().all(is_line) {
             self.0.insert(address.to_owned(), symbol.clone());
         }
+    }
+
+    /// Adds all symbols of another list.
+    pub fn extend(&mut self, other: &Self) {
+        self.0.extend(other.0.iter().map(|(address, symbol)| (address.clone(), symbol.clone())));
     }
 
     /// The symbol of an address.

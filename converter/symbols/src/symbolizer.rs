@@ -10,7 +10,8 @@ use addr2line::{FunctionName, Loader, demangle_auto, gimli};
 use crate::code_address::{CodeAddress, CodeKind};
 use crate::module_file::file_with_symbols;
 
-/// The name of the virtual function with which the library of GNU runs a thread of `std::thread`.
+/// The begin and the end of the demangled name of the function of libstdc++ that runs a thread of
+/// `std::thread`. Between them is the type of the function of the program.
 const THREAD_START: &str = "std::thread::_State_impl<std::thread::_Invoker<std::tuple<";
 const THREAD_END: &str = "> > >::_M_run()";
 
@@ -26,8 +27,9 @@ pub struct CodePosition {
 /// The name and the source position of a code address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeSymbol {
-    /// The name of the function that begins there, or of the function with the call, with the
-    /// source line or the offset in bytes. Without a symbol, it is the file and the address.
+    /// The name of the function. For a call, it is followed by the source line (`step (heat.c:12)`)
+    /// or by the offset in bytes (`step+0x4f`). Without a symbol: file name and address
+    /// (`heat+0x11c9`).
     pub name: String,
     /// The source position. `None` without debugging information.
     pub position: Option<CodePosition>,

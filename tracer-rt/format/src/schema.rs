@@ -314,6 +314,29 @@ fn config() -> impl bincode::config::Config {
     bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit::<MAX_SCHEMA_BYTES>()
 }
 
+/// All scalar types; for enums, a narrow and a wide one.
+#[cfg(test)]
+pub(crate) const SCALARS: [Scalar; 18] = [
+    Scalar::U8,
+    Scalar::U16,
+    Scalar::U32,
+    Scalar::U64,
+    Scalar::I8,
+    Scalar::I16,
+    Scalar::I32,
+    Scalar::I64,
+    Scalar::F32,
+    Scalar::F64,
+    Scalar::Bool,
+    Scalar::Date,
+    Scalar::Pointer,
+    Scalar::Enum { index: 0, wide: false },
+    Scalar::Enum { index: 0, wide: true },
+    Scalar::Interned,
+    Scalar::String,
+    Scalar::Bytes,
+];
+
 #[cfg(all(test, feature = "schema"))]
 mod tests {
     use super::*;
@@ -340,27 +363,10 @@ mod tests {
 
     #[test]
     fn the_encoding_is_that_of_bincode() {
-        let scalars = [
-            Scalar::U8,
-            Scalar::U16,
-            Scalar::U32,
-            Scalar::U64,
-            Scalar::I8,
-            Scalar::I16,
-            Scalar::I32,
-            Scalar::I64,
-            Scalar::F32,
-            Scalar::F64,
-            Scalar::Bool,
-            Scalar::Date,
-            Scalar::Pointer,
-            Scalar::Enum { index: 0, wide: true },
-            Scalar::Interned,
-            Scalar::String,
-            Scalar::Bytes,
-        ];
-        let one = scalars.map(FieldType::One);
-        let types = one.into_iter().chain([FieldType::Fixed(Scalar::U16, 3), FieldType::Variable(Scalar::I64)]);
+        let types = SCALARS
+            .map(FieldType::One)
+            .into_iter()
+            .chain([FieldType::Fixed(Scalar::U16, 3), FieldType::Variable(Scalar::I64)]);
         let fields: Vec<_> = types.map(|ty| FieldInfo { name: "é".into(), ty }).collect();
         let record = |kind, located| RecordType { name: "r".into(), level: 0, kind, located, fields: fields.clone() };
         let schema = Schema {

@@ -42,7 +42,7 @@ struct table_entry {
 static struct table_entry table[TABLE_ENTRIES];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A function. */
+/* A function in a symbol table. */
 struct function {
     char name[TUMIT_FUNCTION_NAME];
     uintptr_t start;
@@ -165,8 +165,7 @@ static int find_function(const struct tumit_module *module, const void *address,
     return is_found;
 }
 
-/* The end of a declaration of C++ without its parameters: the parenthesis that the last one
- * closes. */
+/* Cuts the parameters of a C++ declaration: from the parenthesis that the last `)` closes. */
 static void cut_parameters(char *name) {
     char *last = strrchr(name, ')');
     int depth = 0;

@@ -72,7 +72,7 @@ static size_t build_id(const struct tumit_module *module, char *text) {
 static const char *const kinds[] = {"function", "call", "inlined"};
 
 size_t tumit_code_text(enum tumit_code_kind kind, const void *address, char text[TUMIT_CODE_TEXT]) {
-    char id[2 * MAX_BUILD_ID + 1] = "-", folder[PATH_MAX] = "";
+    char id[2 * MAX_BUILD_ID + 1] = "-";
     struct tumit_module module;
     const char *path;
     int length;
@@ -84,10 +84,12 @@ size_t tumit_code_text(enum tumit_code_kind kind, const void *address, char text
     }
     (void)build_id(&module, id);
     path = module.path[0] == '\0' ? program_path : module.path;
-    if (path[0] != '/' && getcwd(folder, sizeof folder - 1) != NULL) {
-        strcat(folder, "/");
+    length = snprintf(text, TUMIT_CODE_TEXT, "\001%s %lx %s ", kinds[kind],
+                      (unsigned long)((uintptr_t)address - module.start), id);
+    if (path[0] != '/' && getcwd(text + length, TUMIT_CODE_TEXT - (size_t)length - 1) != NULL) {
+        length += (int)strlen(text + length);
+        text[length++] = '/';
     }
-    length = snprintf(text, TUMIT_CODE_TEXT, "\001%s %lx %s %s%s", kinds[kind],
-                      (unsigned long)((uintptr_t)address - module.start), id, folder, path);
+    length += snprintf(text + length, TUMIT_CODE_TEXT - (size_t)length, "%s", path);
     return (size_t)length < TUMIT_CODE_TEXT ? (size_t)length : TUMIT_CODE_TEXT - 1;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What an address means. */
+/* The relation of an address to a function. */
 enum tumit_code_kind {
     /* A function begins there. */
     TUMIT_CODE_FUNCTION,
@@ -42,7 +42,7 @@ static inline uint32_t tumit_text_id(const char *text, uint32_t (*intern)(const 
     return id;
 }
 
-/* For generated functions all of whose texts are those of code addresses. */
+/* For generated functions that intern only the texts of code addresses. */
 #define TUMIT_TEXT_ID(text) tumit_text_id(text, tumit1_intern)
 
 #endif

@@ -2,8 +2,9 @@
 
 /* Maximum number of calls on a stack. Deeper ones are counted only. */
 #define MAX_CALLS 4096
-/* Stacks are at least this far from each other, or a thread has only one. If the stack pointer
- * differs by more, a signal handler or a coroutine runs on another stack. */
+/* Decides whether two frames are on the same stack. If a new frame is above an earlier one by less
+ * than this, both are on one stack, and the earlier one no longer exists. Otherwise the new frame
+ * is below it, or on another stack, such as that of a signal handler or a coroutine. */
 #define STACK_RANGE ((uintptr_t)1 << 20)
 
 enum call_state {
@@ -18,8 +19,9 @@ enum call_state {
 /* A call that has not ended. */
 struct call {
     const void *function;
-    /* The position of the frame on the stack, and that of the code at the begin. */
+    /* The result of `frame_position`. */
     uintptr_t frame;
+    /* The address in the function from which it calls the recorder at its begin. */
     const void *code;
     /* The address to which the function returns. An inlined function has that of its caller. */
     const void *return_address;
@@ -39,10 +41,12 @@ struct counter {
 };
 
 struct thread_calls {
-    /* The position of the stack while the recorder runs; 0 otherwise. */
+    /* The frame address of the recorder while it runs in this thread; 0 otherwise. */
     uintptr_t hook;
     /* Number of calls, and of those with a record or a pending one. */
     uint32_t depth, recorded_depth;
+    /* Calls of functions that are not in the table. */
+    uint64_t other_calls;
     struct call calls[MAX_CALLS];
     struct thread_calls *next;
     struct counter counters[MAX_ENTRIES];
@@ -57,13 +61,15 @@ static struct thread_calls *threads;
 static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t thread_end_key;
 
-/* Adds the counts of a thread to those of the process. */
+/* Adds the counts of a thread to those of the process. The caller holds the lock of the threads. */
 static void add_counts(struct thread_calls *thread) {
     const uint32_t count = __atomic_load_n(&function_count, __ATOMIC_ACQUIRE);
     uint32_t slot, reason;
     if (count == 0) {
         return;
     }
+    other_calls += thread->other_calls;
+    thread->other_calls = 0;
     for (slot = 0; slot < TABLE_SIZE; slot++) {
         struct function *function = __atomic_load_n(&functions[slot], __ATOMIC_ACQUIRE);
         for (reason = 0; function != NULL && reason < 3; reason++) {
@@ -74,23 +80,6 @@ static void add_counts(struct thread_calls *thread) {
             }
         }
     }
-}
-
-static void end_thread(void *data) {
-    struct thread_calls *thread = data, **entry;
-    /* A signal handler must not enter the recorder below. */
-    thread->hook = (uintptr_t)__builtin_frame_address(0);
-    __wrap_pthread_mutex_lock(&threads_lock);
-    for (entry = &threads; *entry != NULL; entry = &(*entry)->next) {
-        if (*entry == thread) {
-            *entry = thread->next;
-            break;
-        }
-    }
-    add_counts(thread);
-    pthread_mutex_unlock(&threads_lock);
-    own_calls = NULL;
-    munmap(thread, sizeof *thread);
 }
 
 /* The pages of unused entries need no memory. */
@@ -132,6 +121,32 @@ static void open_calls(struct thread_calls *thread, uint32_t last) {
     }
 }
 
+/* Records the begins of all pending calls. */
+static void open_all_calls(struct thread_calls *thread) {
+    const uint32_t depth = thread->depth < MAX_CALLS ? thread->depth : MAX_CALLS;
+    if (depth > 0) {
+        open_calls(thread, depth - 1);
+    }
+}
+
+static void end_thread(void *data) {
+    struct thread_calls *thread = data, **entry;
+    /* A signal handler must not enter the recorder below. */
+    thread->hook = (uintptr_t)__builtin_frame_address(0);
+    open_all_calls(thread); /* `pthread_exit` ends them */
+    __wrap_pthread_mutex_lock(&threads_lock);
+    for (entry = &threads; *entry != NULL; entry = &(*entry)->next) {
+        if (*entry == thread) {
+            *entry = thread->next;
+            break;
+        }
+    }
+    add_counts(thread);
+    pthread_mutex_unlock(&threads_lock);
+    own_calls = NULL;
+    munmap(thread, sizeof *thread);
+}
+
 /* Ends the innermost call. */
 static inline void end_call(struct thread_calls *thread) {
     struct call *call = &thread->calls[--thread->depth];
@@ -149,9 +164,9 @@ static inline void end_call(struct thread_calls *thread) {
     functions_leave();
 }
 
-/* The position of a function's frame: the word with its return address. In a large frame, it is the
- * position at which the function calls the recorder. In both cases, functions that it calls have
- * lower positions. `words` are on the stack, above this position. */
+/* The address that stands for the frame of a function: that of the word with its return address.
+ * `words` is the top of the stack when the function calls the recorder. If a frame is so large that
+ * the word is not among the first FRAME_WORDS, `words` stands for it. Callees have lower ones. */
 static inline uintptr_t frame_position(const uintptr_t *words, const void *return_address) {
     unsigned i;
     for (i = 0; i < FRAME_WORDS; i++) {
@@ -162,8 +177,9 @@ static inline uintptr_t frame_position(const uintptr_t *words, const void *retur
     return (uintptr_t)words;
 }
 
-/* Ends the calls whose frames are gone when another call begins: `longjmp` skips their ends. A call
- * with the same frame is the caller of an inlined function, unless it began at the same code. */
+/* Ends the calls that `longjmp` has left. A new call with the frame `frame` begins, so the frames
+ * below it no longer exist. A call with the same frame has not ended if the new one is inlined into
+ * it. Then both have one return address, but they call the recorder from different code. */
 static __attribute__((noinline)) void end_skipped_calls(struct thread_calls *thread, uintptr_t frame, const void *code,
                                                         const void *return_address) {
     if (thread->depth > MAX_CALLS) {

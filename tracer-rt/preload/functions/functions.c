@@ -25,7 +25,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *);
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* The position of a call whose site is not in the table. */
+/* The position of a call if the table of sites is full. */
 static struct tumit1_site unknown_position = {NULL, 0, 0};
 
 #include "options.h"
@@ -35,11 +35,11 @@ static struct tumit1_site unknown_position = {NULL, 0, 0};
 
 static int is_ready;
 
-/* Excludes functions that run again while the recorder runs: those of a signal handler, and those
- * that the recorder calls. If a handler left the recorder by `longjmp`, the stack has been unwound
- * since. */
+/* Begins the work of the recorder in a thread. Returns 0 if the recorder already runs in it: a
+ * signal handler has interrupted the recorder, or the recorder calls an instrumented function. If
+ * `frame` is not below the frame of the recorder, `longjmp` has left the recorder. */
 static inline int enter_recorder(struct thread_calls *thread, uintptr_t frame) {
-    if (__builtin_expect(thread->hook != 0, 0) && frame - thread->hook - 1 >= STACK_RANGE) {
+    if (__builtin_expect(thread->hook != 0, 0) && frame - thread->hook >= STACK_RANGE) {
         return 0;
     }
     thread->hook = frame;
@@ -56,9 +56,8 @@ static inline void leave_recorder(struct thread_calls *thread) {
  * function is no longer recorded. */
 static __attribute__((noinline, cold)) int exceeds_rate(struct function *function, struct counter *counter) {
     const uint64_t now = nanoseconds_now(CLOCK_MONOTONIC_COARSE);
-    const int exceeds = counter->window_start != 0 && now - counter->window_start < UINT64_C(1000000000);
+    const int exceeds = now - counter->window_start < UINT64_C(1000000000);
     counter->calls = 0;
-    counter->window_start = now;
     if (exceeds && __atomic_exchange_n(&function->decision, RATE_EXCEEDED, __ATOMIC_RELAXED) == RECORDED) {
         functions_rate_exceeded(function->text->text, options.rate);
     }
@@ -72,6 +71,9 @@ static inline int is_recorded(struct thread_calls *thread, struct function *func
     if (decision == EXCLUDED) {
         return 0;
     }
+    if (__builtin_expect(counter->calls == 0, 0) && decision == RECORDED) {
+        counter->window_start = nanoseconds_now(CLOCK_MONOTONIC_COARSE);
+    }
     if (decision == RATE_EXCEEDED || (++counter->calls > options.rate && exceeds_rate(function, counter))) {
         counter->unrecorded_calls[functions_call_limit_rate]++;
         return 0;
@@ -83,12 +85,13 @@ static inline int is_recorded(struct thread_calls *thread, struct function *func
     return 1;
 }
 
-/* Records the first call of the process. It precedes the calls that are recorded later, with the
- * time of their begin. So no such time is before the first record. */
+/* Records that the first call of the process begins. If calls must have a minimum duration, they
+ * are recorded after their begin, with its time in `since`. Because of this first record, no
+ * `since` is before the first record of the process. */
+static int first_call_is_recorded;
 static inline void record_first_call(void) {
-    static int is_recorded;
-    if (__builtin_expect(!__atomic_load_n(&is_recorded, __ATOMIC_RELAXED), 0) &&
-        !__atomic_exchange_n(&is_recorded, 1, __ATOMIC_RELAXED)) {
+    if (__builtin_expect(!__atomic_load_n(&first_call_is_recorded, __ATOMIC_RELAXED), 0) &&
+        !__atomic_exchange_n(&first_call_is_recorded, 1, __ATOMIC_RELAXED)) {
         functions_first_call();
     }
 }
@@ -97,6 +100,7 @@ static inline void begin_call(struct thread_calls *thread, struct call *call, co
                               const void *call_site) {
     struct function *function = function_of(address);
     if (function == NULL || !is_recorded(thread, function)) {
+        thread->other_calls += function == NULL;
         call->state = UNRECORDED;
         return;
     }
@@ -116,7 +120,7 @@ static inline void begin_call(struct thread_calls *thread, struct call *call, co
 
 void __cyg_profile_func_enter(void *function, void *call_site);
 EXPORTED void __cyg_profile_func_enter(void *function, void *call_site) {
-    /* The words of this function are its caller's frame pointer and its return address. */
+    /* The first two words of the frame are the saved frame pointer and the return address. */
     const uintptr_t *words = (const uintptr_t *)__builtin_frame_address(0) + 2;
     const void *code = __builtin_return_address(0);
     struct thread_calls *thread = own_calls;
@@ -156,7 +160,7 @@ void __cyg_profile_func_exit(void *function, void *call_site);
 EXPORTED void __cyg_profile_func_exit(void *function, void *call_site) {
     struct thread_calls *thread = own_calls;
     (void)call_site;
-    if (thread == NULL || !enter_recorder(thread, (uintptr_t)__builtin_frame_address(0))) {
+    if (thread == NULL || !enter_recorder(thread, (uintptr_t)((const uintptr_t *)__builtin_frame_address(0) + 2))) {
         return;
     }
     if (__builtin_expect(thread->depth > MAX_CALLS, 0)) {
@@ -184,9 +188,7 @@ __attribute__((destructor)) static void end_functions(void) {
     thread = own_calls;
     if (thread != NULL) {
         thread->hook = (uintptr_t)__builtin_frame_address(0);
-        if (thread->depth > 0 && thread->depth <= MAX_CALLS) {
-            open_calls(thread, thread->depth - 1);
-        }
+        open_all_calls(thread);
     }
     __wrap_pthread_mutex_lock(&threads_lock);
     for (thread = threads; thread != NULL; thread = thread->next) {
@@ -202,12 +204,16 @@ __attribute__((destructor)) static void end_functions(void) {
             }
         }
     }
+    if (other_calls != 0 && other_functions != NULL) {
+        functions_unrecorded_calls(other_functions->text, functions_call_limit_functions, other_calls);
+    }
     if (own_calls != NULL) {
         own_calls->hook = 0;
     }
 }
 
-/* The child has only this thread. The begins of its calls are records of the parent. */
+/* Runs in the child after `fork`. The child has only this thread. The begins of its open calls are
+ * in the file of the parent, so the child must not record their ends. */
 static void reset_child_process(void) {
     struct thread_calls *thread = own_calls;
     uint32_t i;
@@ -216,13 +222,19 @@ static void reset_child_process(void) {
     for (i = 0; i < TABLE_SIZE && function_count > 0; i++) {
         if (functions[i] != NULL) {
             memset(functions[i]->unrecorded_calls, 0, sizeof functions[i]->unrecorded_calls);
+            if (functions[i]->decision == RATE_EXCEEDED) {
+                functions[i]->decision = RECORDED; /* the record is in the file of the parent */
+            }
         }
     }
+    first_call_is_recorded = 0;
+    other_calls = 0;
     threads = thread;
     if (thread == NULL) {
         return;
     }
     thread->next = NULL;
+    thread->other_calls = 0;
     thread->recorded_depth = 0;
     for (i = 0; i < thread->depth && i < MAX_CALLS; i++) {
         thread->calls[i].state = UNRECORDED;
@@ -230,16 +242,17 @@ static void reset_child_process(void) {
     memset(thread->counters, 0, function_count * sizeof thread->counters[0]);
 }
 
-/* The function of this library, also if another one replaces it. */
+/* The definition in this library, even if the program uses that of another library. */
 __typeof__(__cyg_profile_func_enter) tumit_own_enter
     __attribute__((alias("__cyg_profile_func_enter"), visibility("hidden")));
 
-/* Prepares the recorder if this copy of the library exports its functions. Another thread of the
- * parent may hold a lock when it forks. */
+/* Prepares the recorder if this copy of the library exports its functions. A child process gets new
+ * locks, because another thread of the parent may hold them during `fork`. */
 __attribute__((constructor)) static void prepare_functions(void) {
     if (dlsym(RTLD_DEFAULT, "__cyg_profile_func_enter") == (void *)tumit_own_enter) {
         TUMIT_REGISTER_FUNCTIONS();
         read_options();
+        other_functions = new_text("other functions", sizeof "other functions" - 1);
         pthread_key_create(&thread_end_key, end_thread);
         pthread_atfork(NULL, NULL, reset_child_process);
         is_ready = 1;

@@ -26,7 +26,8 @@ static uint64_t number_in_environment(const char *name, uint64_t usual) {
     errno = 0;
     number = strtoull(text, &end, 10);
     if (*end != '\0' || errno != 0 || *text == '-') {
-        fprintf(stderr, "tumit: %s=%s is no number, so it is %llu\n", name, text, (unsigned long long)usual);
+        fprintf(stderr, "tumit: %s=%s is not a whole number; the default %llu is used\n", name, text,
+                (unsigned long long)usual);
         return usual;
     }
     return number;

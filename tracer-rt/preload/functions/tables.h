@@ -31,6 +31,10 @@ static struct function *functions[TABLE_SIZE];
 static struct call_site *call_sites[TABLE_SIZE];
 static uint32_t function_count, call_site_count;
 static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
+/* The name for the functions that are not in the table, and the number of their calls by threads
+ * that have ended. */
+static struct tumit_text *other_functions;
+static uint64_t other_calls;
 
 static inline uint32_t slot_of(const void *address) {
     return (uint32_t)(((uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - TABLE_BITS));
@@ -56,15 +60,24 @@ static void *new_memory(size_t bytes) {
     return memory;
 }
 
+static struct tumit_text *new_text(const char *text, size_t length) {
+    struct tumit_text *copy = new_memory(sizeof *copy + length + 1);
+    if (copy != NULL) {
+        memcpy(copy->text, text, length + 1);
+    }
+    return copy;
+}
+
+/* The caller holds the lock of the tables, so the texts are static. The stack of a signal handler
+ * may be small. */
 static struct function *new_function(const void *address) {
-    char text[TUMIT_CODE_TEXT], name[TUMIT_FUNCTION_NAME];
+    static char text[TUMIT_CODE_TEXT], name[TUMIT_FUNCTION_NAME];
     struct function *function = function_count < MAX_ENTRIES ? new_memory(sizeof *function) : NULL;
     const size_t length = function == NULL ? 0 : tumit_code_text(TUMIT_CODE_FUNCTION, address, text);
-    struct tumit_text *copy = function == NULL ? NULL : new_memory(sizeof *copy + length + 1);
+    struct tumit_text *copy = function == NULL ? NULL : new_text(text, length);
     if (copy == NULL) {
         return NULL;
     }
-    memcpy(copy->text, text, length + 1);
     function->address = address;
     function->number = function_count;
     function->text = copy;
@@ -79,7 +92,7 @@ static struct function *new_function(const void *address) {
 #define INLINED_MARK (UINT64_C(1) << 63)
 
 static struct call_site *new_call_site(const void *address) {
-    char text[TUMIT_CODE_TEXT];
+    static char text[TUMIT_CODE_TEXT];
     struct call_site *site = call_site_count < MAX_ENTRIES ? new_memory(sizeof *site) : NULL;
     const uint64_t number = (uint64_t)(uintptr_t)address;
     const enum tumit_code_kind kind = (number & INLINED_MARK) != 0 ? TUMIT_CODE_INLINED : TUMIT_CODE_CALL;
@@ -92,13 +105,13 @@ static struct call_site *new_call_site(const void *address) {
     memcpy(copy, text, length + 1);
     site->address = address;
     site->position.file_ = copy;
-    call_site_count++;
+    __atomic_store_n(&call_site_count, call_site_count + 1, __ATOMIC_RELEASE);
     return site;
 }
 
 /* Defines `ADD`, which adds an entry to a table and returns it, and `FIND`, which finds or adds it.
- * NULL if the table is full. */
-#define DEFINE_TABLE(ENTRY, TABLE, FIND, ADD, NEW)                                                                     \
+ * NULL if the table is full. Then no lock is taken. */
+#define DEFINE_TABLE(ENTRY, TABLE, COUNT, FIND, ADD, NEW)                                                              \
     static __attribute__((noinline, cold)) struct ENTRY *ADD(const void *address) {                                    \
         const int error = errno;                                                                                       \
         struct ENTRY *entry;                                                                                           \
@@ -126,7 +139,7 @@ static struct call_site *new_call_site(const void *address) {
                 return entry;                                                                                          \
             }                                                                                                          \
         }                                                                                                              \
-        return ADD(address);                                                                                           \
+        return __atomic_load_n(&COUNT, __ATOMIC_ACQUIRE) < MAX_ENTRIES ? ADD(address) : NULL;                          \
     }
-DEFINE_TABLE(function, functions, function_of, add_function, new_function)
-DEFINE_TABLE(call_site, call_sites, call_site_of, add_call_site, new_call_site)
+DEFINE_TABLE(function, functions, function_count, function_of, add_function, new_function)
+DEFINE_TABLE(call_site, call_sites, call_site_count, call_site_of, add_call_site, new_call_site)

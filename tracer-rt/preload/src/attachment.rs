@@ -43,8 +43,8 @@ pub struct ProgramAttachment {
 /// The facts that decide how programs are recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct AttachmentContext<'a> {
-    /// The recorders that the user wants. `None` stands for those of MPI and OpenMP, that of threads
-    /// if a program creates some, and that of functions if a program was compiled for it.
+    /// The recorders that the user wants. `None` stands for those of MPI and OpenMP, that of
+    /// threads if a program creates some, and that of functions if a program was compiled for it.
     pub recorders: Option<&'a RecorderSet>,
     /// The value of `PATH`.
     pub search_path: Option<&'a OsStr>,

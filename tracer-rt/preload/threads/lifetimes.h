@@ -78,8 +78,8 @@ static void end_thread(void *data) {
     release_thread(thread);
 }
 
-/* The code that a new thread runs. The library of C++ passes a function of its own, and an object
- * whose third virtual function runs that of the program. */
+/* The code that a new thread runs. The library of C++ passes a function of its own, and an object.
+ * The third virtual function of the object runs the function of the program. */
 static const void *thread_code(const struct thread_start *start) {
     const void *code = (const void *)(uintptr_t)start->function;
     struct tumit_module module;

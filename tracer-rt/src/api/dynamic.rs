@@ -35,7 +35,7 @@
 //! # }
 //! ```
 
-use tracer_format::Schema;
+use tracer_format::{RecordType, Schema};
 
 use super::intern::site_of_text;
 use super::level_switches;
@@ -60,8 +60,8 @@ pub struct DynamicRecordType {
 }
 
 impl DynamicRecordType {
-    /// The base of the record ids of the schema and the stream of its records. 0 if the level is
-    /// off.
+    /// A number that encodes the first record id of the schema and the stream of its records. 0 if
+    /// the level is off. For [`Self::record_at`].
     #[inline]
     #[must_use]
     pub fn base(&self) -> u32 {
@@ -82,15 +82,20 @@ impl DynamicRecordType {
     /// Records an event as [`Self::record`] does. The encoded fields are in two slices.
     #[inline]
     pub fn record_parts(&self, first: &[u8], second: &[u8]) -> Option<Date> {
-        let base = self.base();
-        if base == 0 {
-            return None;
+        match self.base() {
+            0 => None,
+            base => self.record_parts_at(base, first, second),
         }
+    }
+
+    /// Records an event as [`Self::record_at`] does. The encoded fields are in two slices.
+    #[inline]
+    pub fn record_parts_at(&self, base: u32, first: &[u8], second: &[u8]) -> Option<Date> {
         date_of(record_with_timestamp(base + self.number, (EncodedFields(first), EncodedFields(second))))
     }
 
-    /// Records an event with an earlier result of [`Self::base`] other than 0. An end is recorded
-    /// like this if its begin was recorded, even if its level is off now.
+    /// Records an event with an earlier result of [`Self::base`] other than 0, even if the level is
+    /// off now. Use it for the end of a span whose begin was recorded.
     #[inline]
     pub fn record_at(&self, base: u32, fields: &[u8]) -> Option<Date> {
         date_of(record_with_timestamp(base + self.number, EncodedFields(fields)))
@@ -102,8 +107,16 @@ fn date_of(ticks: u64) -> Option<Date> {
     (ticks != 0).then_some(Date(ticks))
 }
 
-/// A level of a schema that is registered before its first record, so that no record registers it.
+/// The provider in the levels of all schemas here. It is empty: [`register`] registers the provider
+/// of a schema before its first record, so that no record has to.
 static REGISTERED: Provider = Provider::new("", &[], 0, &[]);
+
+/// Whether this thread may register a schema. It may not in a signal handler, nor in an allocator
+/// that the recorder calls.
+#[must_use]
+pub fn can_register() -> bool {
+    level_switches::can_register()
+}
 
 /// Registers a schema. Returns its record types in their order.
 ///
@@ -111,11 +124,12 @@ static REGISTERED: Provider = Provider::new("", &[], 0, &[]);
 /// once. A process has 65,519 record types at most. If none is left, the recorder prints a message,
 /// and the levels of the schema are off.
 ///
-/// Takes the locks of the recorder and allocates memory. `None` in a signal handler and for an
-/// allocator that the recorder calls; the record is then counted as dropped.
+/// Takes the locks of the recorder and allocates memory. `None` if [`can_register`] is false, or if
+/// a record has a level that the schema lacks; the record is then counted as dropped.
 #[must_use]
 pub fn register(schema: &Schema) -> Option<Vec<DynamicRecordType>> {
-    if !level_switches::can_register() {
+    let is_complete = schema.records.iter().all(|record| (record.level as usize) < schema.levels.len());
+    if !is_complete || !can_register() {
         count_stray_drop();
         return None;
     }
@@ -126,22 +140,16 @@ pub fn register(schema: &Schema) -> Option<Vec<DynamicRecordType>> {
         .iter()
         .map(|level| (leak_text(&level.name), level.enabled, &*Box::leak(Box::new(Level::new(&REGISTERED)))))
         .collect();
-    let types: Option<Vec<_>> = schema
-        .records
-        .iter()
-        .zip(0..u32::from(count))
-        .map(|(record, number)| {
-            let (_, _, level) = levels.get(record.level as usize)?;
-            Some(DynamicRecordType { level, number })
-        })
-        .collect();
+    let record_type =
+        |(record, number): (&RecordType, u32)| DynamicRecordType { level: levels[record.level as usize].2, number };
+    let types: Vec<_> = schema.records.iter().zip(0..u32::from(count)).map(record_type).collect();
     let bytes: &'static [u8] = Box::leak(schema.encode().into());
     let provider = Provider::new(leak_text(&schema.name), bytes, count, Box::leak(levels.into_boxed_slice()));
-    let is_registered = types.is_some() && level_switches::register(Box::leak(Box::new(provider)));
+    let is_registered = level_switches::register(Box::leak(Box::new(provider)));
     if !is_registered {
         count_stray_drop();
     }
-    types.filter(|_| is_registered)
+    is_registered.then_some(types)
 }
 
 /// The number of a source position, for records of `located` types. 0 in a signal handler.

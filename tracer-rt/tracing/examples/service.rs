@@ -6,8 +6,8 @@
 //! $ tumit view service.tmt
 //! ```
 //!
-//! If `tokio` is compiled with its feature `tracing` and with `RUSTFLAGS='--cfg tokio_unstable'`, the
-//! run also has the tasks of the runtime.
+//! If `tokio` is compiled with its feature `tracing` and with `RUSTFLAGS='--cfg tokio_unstable'`,
+//! the run also has the tasks of the runtime.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -100,6 +100,10 @@ impl Callsite {
         set: RecordSet,
         signature: Signature,
     ) -> Option<&'static [DynamicRecordType]> {
+        // In a signal handler, this thread may hold the lock already.
+        if !dynamic::can_register() {
+            return None;
+        }
         let _growth = GROWTH.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(types) = list.get(signature) {
             return Some(types);

@@ -53,7 +53,7 @@ pub(crate) const SPAN_END: usize = 1;
 /// Number of a begin after an earlier end.
 pub(crate) const SPAN_RESUME: usize = 2;
 
-/// The schema of a callsite whose fields have the types of `signature`. `names` are the names of
+/// The schema of a callsite. Its fields have the types of `signature`, and `names` are the names of
 /// all fields.
 pub(crate) fn schema(metadata: &Metadata<'_>, records: RecordSet, names: &[&str], signature: Signature) -> Schema {
     let mut spec_names = SpecNames::default();

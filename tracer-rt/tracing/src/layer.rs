@@ -20,7 +20,8 @@ use crate::tokio_tasks::{self, EnteredPart, Task, TokioFields};
 /// A layer of `tracing_subscriber` that records all spans and events it gets into the run of the
 /// process. [`crate::layer`] makes one.
 ///
-/// A process has one run, so that several layers record each span several times.
+/// A process has one run. If a program adds several of these layers, each span is recorded several
+/// times.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RecorderLayer;

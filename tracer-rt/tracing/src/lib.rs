@@ -43,7 +43,8 @@
 //!   span have its number in the field `span`.
 //! - An **event** is a mark on the row of its thread, with its level, target and fields. Numbers
 //!   and bools are recorded as they are, and all other values as text.
-//! - Values that `Span::record` adds are a mark at this time. Later entries of the span have them.
+//! - A call of `Span::record` is a mark with the new values. Later entries of the span also have
+//!   these values.
 //! - `follows_from` is an arrow to the next entry of the span.
 //! - With the feature `log`, [`init`] also records the messages of the crate `log`.
 //! - The rules of `std:tokio` show the **tasks** of `tokio`, if the program is compiled with the
@@ -59,7 +60,8 @@
 //! # Limits
 //!
 //! A record contains the first 32 fields of its callsite, and 60,000 bytes of values; longer texts
-//! are cut. The spec of a callsite is kept until the process ends.
+//! are cut. The spec of a callsite is kept until the process ends. If several threads are in a span
+//! at the same time, only its last exit has an arrow.
 
 mod callsite;
 mod callsite_spec;

@@ -18,7 +18,8 @@ const HEAD_BYTES: usize = 12;
 
 /// A span of the program, with its fields at one time.
 ///
-/// New values of fields make a new object. [`SpanProgress`] is that of all objects of the span.
+/// `Span::record` replaces this object by a new one. All objects of a span share its
+/// [`SpanProgress`].
 #[derive(Debug)]
 pub(crate) struct RecordedSpan {
     callsite: &'static Callsite,
@@ -40,7 +41,7 @@ pub(crate) struct SpanProgress {
     entries: AtomicU32,
     /// Time of the last exit in ticks. 0 before the first exit.
     exit: AtomicU64,
-    /// The thread of the last exit, before it the thread that created the span.
+    /// The thread of the last exit. Before the first exit, the thread that created the span.
     thread: AtomicU64,
     /// Time at which the span was created.
     creation: Date,
@@ -105,7 +106,7 @@ impl RecordedSpan {
             head[..HEAD_BYTES].copy_from_slice(&self.begin[..HEAD_BYTES]);
             head[HEAD_BYTES..][..8].copy_from_slice(&progress.thread.load(Ordering::Relaxed).to_le_bytes());
             head[HEAD_BYTES + 8..].copy_from_slice(&exit.to_le_bytes());
-            types[SPAN_RESUME].record_parts(&head, &self.begin[HEAD_BYTES..]);
+            types[SPAN_RESUME].record_parts_at(base, &head, &self.begin[HEAD_BYTES..]);
         }
         progress.base.store(base, Ordering::Relaxed);
     }
@@ -231,7 +232,7 @@ impl<T> SpanCache<T> {
         let number = id.into_u64();
         let place = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 60;
         let Ok(mut cached) = self.0[place as usize % CACHED_SPANS].try_borrow_mut() else {
-            // A signal handler has interrupted this function.
+            // A signal handler, or a value that is formatted, enters a span here.
             if let Some(entry) = search() {
                 work(&entry);
             }

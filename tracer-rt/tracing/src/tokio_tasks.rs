@@ -25,8 +25,8 @@ pub(crate) struct Task {
     row: u32,
     /// Its id in the runtime.
     id: u64,
-    /// Whether it is always woken by wakers that the instrumentation reports. The main future of
-    /// `block_on` and blocking tasks are not.
+    /// Whether the instrumentation reports all wakers of the task. It does not report those of
+    /// blocking tasks and of the main future of `block_on`.
     has_wakers: bool,
     /// Bits of [`activity`].
     activity: AtomicU64,
@@ -39,9 +39,9 @@ pub(crate) struct Task {
 mod activity {
     /// A thread polls the task.
     pub(super) const POLLED: u64 = 1;
-    /// The task is scheduled, or is so after the current poll.
+    /// The task is scheduled. If a thread polls it, it is scheduled again after this poll.
     pub(super) const SCHEDULED: u64 = 2;
-    /// One wake-up that has scheduled the task. The higher bits are their number.
+    /// The unit of the counter in the higher bits: the wake-ups that have scheduled the task.
     pub(super) const WAKEUP: u64 = 4;
 }
 

@@ -104,7 +104,8 @@ pub fn head(spec: &Spec) -> Vec<String> {
 /// `unsafe`.
 ///
 /// # Errors
-/// When two names of the spec become the same in Rust, or a level in `options.removed_levels` does not exist.
+/// When two names of the spec become the same in Rust, or a level in `options.removed_levels` does
+/// not exist.
 pub fn tokens(
     spec: &Spec,
     options: &CodegenOptions,

@@ -469,8 +469,8 @@ fn has_values(kind: PajeTypeKind) -> bool {
     matches!(kind, PajeTypeKind::State | PajeTypeKind::Event | PajeTypeKind::Link { .. })
 }
 
-/// An empty list with another lifetime, in the memory of `list`. A vector that is collected from its
-/// own iterator keeps its allocation.
+/// An empty list with another lifetime, in the memory of `list`. A vector that is collected from
+/// its own iterator keeps its allocation.
 fn recycle_list<'b>(mut list: Vec<ExtraField<'_>>) -> Vec<ExtraField<'b>> {
     list.clear();
     list.into_iter().map_while(|_| None).collect()

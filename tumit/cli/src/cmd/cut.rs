@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if processes == 0 {
         bail!("no process or thread of `{}` matches the filters: `tumit info` lists them", args.input.display());
     }
-    keep_symbols(folder.path())?;
+    keep_symbols(folder.path(), [recorded.symbols()])?;
     folder.finish()?;
     let mut out = term::stdout();
     writeln!(

@@ -96,8 +96,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         for processes in files.values() {
             copy(processes, is_changed, folder.path())?;
         }
+        keep_symbols(folder.path(), runs.iter().map(OpenRun::symbols))?;
     }
-    keep_symbols(folder.path())?;
     folder.finish()?;
     let merged_run = OpenRun::open_launches(&args.output, LaunchSelection::All)?;
     let mut out = term::stdout();

@@ -17,6 +17,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
+use tumit_converter::convert::launches::LaunchSelection;
+use tumit_converter::run::{OpenRun, keep_symbols};
 use tumit_preload::attachment::{Attachment, AttachmentContext};
 use tumit_preload::environment::{PRELOAD, RecordingEnvironment, RecordingSettings, has_several_nodes};
 use tumit_preload::library_file::{path_in, special_character, write};
@@ -282,6 +284,9 @@ fn record(
         term::note(&format!("tumit record: `{}` cannot be executed: {error}", args.command[0].to_string_lossy()));
         return Ok(ExitStatus::Program(126));
     }
+    if !command.submits && folder.has_files() {
+        keep_names(folder);
+    }
     report(args, folder, &program.end, program.wall_time, command, attachment);
     // A submitted job still needs the library.
     if command.submits {
@@ -290,6 +295,15 @@ fn record(
         folder.remove_unused();
     }
     Ok(program_run::end_like(&program.end))
+}
+
+/// Writes the names of functions into the run folder. A run that cannot be opened is a matter of the
+/// summary.
+fn keep_names(folder: &RunFolder) {
+    let Ok(run) = OpenRun::open_launches(folder.path(), LaunchSelection::All) else { return };
+    if let Err(error) = keep_symbols(folder.path(), [run.symbols()]) {
+        term::note(&format!("tumit record: the names of functions cannot be stored in the run folder: {error}"));
+    }
 }
 
 fn report(

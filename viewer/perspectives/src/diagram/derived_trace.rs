@@ -78,7 +78,7 @@ impl DerivedParts<'_> {
     }
 }
 
-/// Units above which the rows of an image may be bundles of units.
+/// Maximum number of units that each have a row. With more, rows may be bundles of units.
 const MAX_UNIT_ROWS: usize = 1024;
 
 /// The weight of a colour outside of the critical path, mixed with white. The path stands out, and

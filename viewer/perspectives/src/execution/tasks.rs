@@ -59,8 +59,8 @@ type TaskLanes = Vec<(StateLaneId, TimeRange)>;
 
 impl TaskSet {
     /// Reads the task states of all units. Takes O(states log lanes of a unit). `values` are the
-    /// innermost states, if they are in memory. If all states of a unit are tasks, they are not read
-    /// again.
+    /// innermost states, if they are in memory. If all states of a unit are tasks, they are not
+    /// read again.
     ///
     /// # Errors
     /// If no state type has the chosen name, or the source fails.

@@ -102,8 +102,8 @@ impl ValueTimelines {
         timelines.iter().zip(groups).map(of_group).collect()
     }
 
-    /// The start, end and value of each innermost state of a unit with one group, by start. Adjacent
-    /// states of a value are one.
+    /// The start, end and value of each innermost state of a unit with one group, by start.
+    /// Adjacent states of a value are one.
     pub(crate) fn states(&self, unit: usize) -> impl Iterator<Item = (i64, i64, ValueId)> {
         let timeline = self.by_unit.get(unit).and_then(|timelines| timelines.first());
         timeline.into_iter().flat_map(|ValueTimeline { times, values }| {

@@ -82,10 +82,10 @@ export function stop() {
 
 /**
  * A stretch of play in one direction, at one rate, over one time range. `distance` is that of the
- * first tick from the start of the time range, in the direction of play. `stopAt` is undefined until
- * it is known.
- * @typedef {{ from: number, to: number, distance: number, step: number, started: number, tick: number,
- * time: number, lap: number, stopAt: import("./stop_at.js").Match | null | undefined }} Run
+ * first tick from the start of the time range, in the direction of play. `stopAt` is undefined
+ * until it is known.
+ * @typedef {{ from: number, to: number, distance: number, step: number, started: number,
+ * tick: number, time: number, lap: number, stopAt: import("./stop_at.js").Match | null | undefined }} Run
  */
 /** @type {Run | null} */
 let run = null;

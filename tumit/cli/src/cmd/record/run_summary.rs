@@ -11,7 +11,7 @@ use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::convert::{ConvertError, ConvertOptions};
 use tumit_converter::report::loss_diagnostics;
-use tumit_converter::run::{Loss, OpenRun, ProcessInRun, StreamInRun, keep_symbols};
+use tumit_converter::run::{Loss, OpenRun, ProcessInRun, StreamInRun};
 use tumit_converter::tools::dump::{DumpValue, RecordSelection, list_selected};
 use tumit_perspectives::analysis::collectives::CollectiveSet;
 use tumit_perspectives::analysis::wait_states::wait_states;
@@ -49,7 +49,7 @@ pub(crate) struct RunSummary {
     wall_time: Duration,
     /// The opened run. `None` if it is too large, or has no usable file.
     run: Option<OpenRun>,
-    /// Why there is no opened run, or why the names of functions are not in the run folder.
+    /// Why there is no opened run.
     problem: Option<String>,
     /// The jobs in the folder; `One` if the run is too large.
     jobs: JobFinding,
@@ -87,7 +87,6 @@ impl RunSummary {
         }
         match OpenRun::open_launches(folder, LaunchSelection::All) {
             Ok(run) => {
-                summary.problem = keep_symbols(folder).err().map(|error| error.to_string());
                 if records(&run) <= MAX_RECORDS {
                     summary.jobs = job_finding(&run);
                     if summary.jobs == JobFinding::One {
@@ -122,12 +121,8 @@ impl RunSummary {
         });
         let mut lines = vec![format!("{count}, {wall}, {} records{shares}", group_digits(records(run)))];
         lines.extend(loss_lines(run, folder_name));
-        if records(run) <= MAX_RECORDS {
-            lines.extend(unrecorded_calls(run));
-            lines.extend(counter_limits(run));
-        }
-        let problem = self.problem.iter();
-        lines.extend(problem.map(|why| format!("the run has no names of functions for other hosts: {why}")));
+        lines.extend(unrecorded_calls(run));
+        lines.extend(counter_limits(run));
         lines.extend(self.job_line(run, folder_name));
         lines.push(format!("next: tumit view {folder_name}, or tumit diagnose {folder_name}"));
         lines
@@ -220,6 +215,7 @@ fn unrecorded_text(reason: &str, counts: BTreeMap<String, i128>) -> String {
     let (limit, option) = match reason {
         "rate" => ("the functions were called too often", "--function-rate"),
         "depth" => ("they are in too many other calls", "--function-depth"),
+        "functions" => ("the process has too many functions", "--functions selects some"),
         _ => ("they were too short", "--function-minimum"),
     };
     format!("{total} calls were not recorded, because {limit} ({option}): {}{others}", functions.join(", "))

@@ -1,5 +1,5 @@
-//! [`MessageLinkLayer`]: the messages of an execution as the links of a derived trace. The links are
-//! not copied, because a trace may have many millions of messages.
+//! [`MessageLinkLayer`]: the messages of an execution as the links of a derived trace. The links
+//! are not copied, because a trace may have many millions of messages.
 
 use std::sync::Arc;
 

@@ -14,7 +14,8 @@ pub(super) fn light_palette(kind: PaletteKind) -> ChartPalette {
     ChartPalette::new(ThemeKind::Light, kind)
 }
 
-/// The definitions and containers of a derived trace. Names are kept apart, because events borrow them.
+/// The definitions and containers of a derived trace. Names are kept apart, because events borrow
+/// them.
 #[derive(Default)]
 pub(super) struct TraceBuilder {
     names: Vec<String>,

@@ -9,14 +9,15 @@ use tumit_viewer::query::{
     TypeId, TypeModel, entity_walk,
 };
 
-/// Lists below which a search examines all of them.
+/// Minimum number of lists for windows. A search in fewer lists examines all of them.
 const MIN_LISTS: usize = 1 << 13;
-/// Records in windows, approximately, above which windows are removed. They take four bytes each.
+/// Approximate maximum number of records in all windows, with four bytes each. If there are more,
+/// all windows are removed.
 const MAX_RECORDS: u64 = 1 << 26;
 /// Mean number of records per slice.
 const RECORDS_PER_SLICE: usize = 1 << 8;
-/// Minimum length of a window relative to the requested time range, because a search continues with
-/// a longer one.
+/// Minimum length of a window, in lengths of the requested time range. A search repeats its request
+/// with longer time ranges, which are then in the same window.
 const RANGES_PER_WINDOW: i64 = 16;
 /// Lists that a thread reads at a time, at least.
 const LISTS_AT_ONCE: usize = 1 << 8;
@@ -80,7 +81,10 @@ impl RecordSlices {
     /// The errors of the source.
     pub(super) fn lists(&self, source: &dyn TimelineSource, range: &Range<i64>) -> Result<Vec<RecordList>, QueryError> {
         let range = range.start.max(self.extent.start)..range.end.min(self.extent.end);
-        if self.first_nanos == 0 || range.is_empty() || range.end.saturating_sub(range.start) > self.max_nanos {
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
+        if self.first_nanos == 0 || range.end.saturating_sub(range.start) > self.max_nanos {
             return Ok(self.lists.clone());
         }
         let members = self.window(source, &range)?.members(&range);

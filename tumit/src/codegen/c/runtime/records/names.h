@@ -217,6 +217,10 @@ TUMIT1_SLOW(int tumit1_append_streams(void)) {
         if (t_ != NULL) {
             end_ = tumit1_put_stream(block_ + TUMIT1_HEADER_BYTES, t_);
             t_->described_ = 1; /* until its name changes */
+            /* The process does not end before a thread that ends while the end is written. */
+            if (t_->end_ > tumit1_writer.latest_) {
+                tumit1_writer.latest_ = t_->end_;
+            }
         }
         pthread_mutex_unlock(&tumit1_state_lock);
         if (t_ == NULL) {
