@@ -53,6 +53,48 @@ int main(int argc, char **argv) {
 }
 "#;
 
+/// Replaces itself by each function that can do this. Child processes of `vfork` and programs that do
+/// not exist do not end the recording. The exit status is that of the last program.
+const REPLACEMENTS: &str = r#"
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    const int stage = argc > 1 ? atoi(argv[1]) : 0;
+    char next[2] = {(char)('1' + stage), 0}, *arguments[] = {argv[0], next, NULL};
+    size_t i, page = (size_t)getpagesize(), bytes = 400 * page;
+    volatile char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise((void *)pages, bytes, MADV_NOHUGEPAGE);
+    usleep(15000);
+    if (stage == 0) {
+        if (vfork() == 0) {
+            execl("/bin/true", "true", (char *)0);
+            _exit(1);
+        }
+        wait(NULL);
+        execl("/nowhere/program", "program", (char *)0);
+        execlp("no-such-program", "program", (char *)0);
+    }
+    for (i = 0; i < bytes; i += page) pages[i] = 1;
+    usleep(15000);
+    switch (stage) {
+    case 0: execl(argv[0], argv[0], next, (char *)0); break;
+    case 1: execlp(argv[0], argv[0], next, (char *)0); break;
+    case 2: execle(argv[0], argv[0], next, (char *)0, environ); break;
+    case 3: execv(argv[0], arguments); break;
+    case 4: execvp(argv[0], arguments); break;
+    case 5: execvpe(argv[0], arguments, environ); break;
+    case 6: execve(argv[0], arguments, environ); break;
+    case 7: fexecve(open(argv[0], O_RDONLY | O_CLOEXEC), arguments, environ); break;
+    case 8: return 9;
+    }
+    return 1;
+}
+"#;
+
 /// Starts a program in a sandbox in which the system call for counters fails: `sandbox ERRNO PROGRAM`.
 const SANDBOX: &str = r#"
 #include <linux/filter.h>
@@ -152,6 +194,25 @@ fn counters_of_threads_processes_and_the_machine_are_recorded() {
     assert_eq!(output.status.code(), Some(0), "{messages}");
     assert!(sums(&folder, "Page faults").is_empty() && values(&folder, "Load").is_empty(), "{messages}");
     assert!(folder.event_count("run.tmt", "thread_sample") > 10 && !messages.contains("counters were"), "{messages}");
+}
+
+#[test]
+fn programs_that_replace_themselves_have_complete_files() {
+    let folder = RecordFolder::new();
+    let program = folder.compile("gcc", "program", REPLACEMENTS, &[]).display().to_string();
+    let (output, messages) =
+        folder.recorded(&["--with", "counters", "--counter-interval", "5ms", "-o", "run.tmt", "--", &program]);
+    assert_eq!(output.status.code(), Some(9), "{messages}");
+    assert!(!messages.contains("killed") && folder.processes("run.tmt") >= 9, "{messages}");
+    // The programs have equal process ids, and touch 400 pages each.
+    let faults = sums(&folder, "Page faults");
+    assert!(faults.iter().filter(|&&sum| sum >= 400.0).count() >= 9, "{faults:?}");
+    // The other recorders behave alike.
+    let script = "echo text > file.txt; exec cat file.txt";
+    let arguments = ["--with", "io", "--overwrite", "-o", "run.tmt", "--", "sh", "-c", script];
+    let (output, messages) = folder.recorded(&arguments);
+    assert_eq!(output.stdout, b"text\n", "{messages}");
+    assert!(!messages.contains("killed") && folder.processes("run.tmt") >= 1, "{messages}");
 }
 
 #[test]

@@ -23,13 +23,14 @@ use procedures::Procedure;
 const FAMILIES: [&str; 3] = ["openmpi", "mpich", "standard"];
 
 /// The C files that are compiled once.
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "mpi/dispatch.c",
     "openmp/openmp.c",
     "threads/threads.c",
     "io/io.c",
     "functions/functions.c",
     "counters/counters.c",
+    "exec/exec.c",
     "code_names/code_names.c",
     "code_names/code_texts.c",
     "code_names/modules.c",
@@ -42,7 +43,9 @@ const REDIRECTED: [&str; 8] =
     ["pthread_create", "pthread_join", "pthread_mutex_lock", "open", "close", "read", "pread", "pwrite"];
 
 fn main() {
-    for folder in ["build", "mpi", "openmp", "threads", "io", "functions", "counters", "code_names", "own_thread.h"] {
+    for folder in
+        ["build", "mpi", "openmp", "threads", "io", "functions", "counters", "exec", "code_names", "own_thread.h"]
+    {
         println!("cargo::rerun-if-changed={folder}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts"));

@@ -26,6 +26,7 @@
 
 #include "code_names/runtime_code.h"
 #include "counters_trace.h"
+#include "exec/recorder_ends.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -43,6 +44,9 @@
 
 /* Bytes of the stack of the sampler. */
 #define STACK_BYTES 262144
+/* Minimum pause after a sample, as a multiple of its processor time. A process with hundreds of threads
+ * has fewer samples. */
+#define PAUSE 20
 /* Maximum time that the end of the program waits for a sample, in steps of 50 microseconds. */
 #define MAX_WAITS 20000
 
@@ -62,8 +66,8 @@ static void unlock_sampling(void) { __atomic_store_n(&sampling_lock, 0, __ATOMIC
 
 /* The value of `kernel.perf_event_paranoid`; 2, its usual value, if it cannot be read. */
 static int paranoid_setting(void) {
-    char text[PROC_FILE_BYTES];
-    return read_file("/proc/sys/kernel/perf_event_paranoid", text) ? (int)strtol(text, NULL, 10) : 2;
+    const char *text = read_file("/proc/sys/kernel/perf_event_paranoid");
+    return text != NULL ? (int)strtol(text, NULL, 10) : 2;
 }
 
 static enum counters_counter_limit reason_of(int error) {
@@ -133,28 +137,28 @@ static void wait_until(uint64_t nanos) {
 }
 
 static void *run_sampler(void *argument) {
-    uint64_t next = nanoseconds_now(CLOCK_MONOTONIC);
+    uint64_t next = nanoseconds_now(CLOCK_MONOTONIC) + options.interval;
     (void)prctl(PR_SET_NAME, SAMPLER_NAME);
     __atomic_store_n(&sampler_thread, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
     for (;;) {
-        uint64_t now;
+        uint64_t cost = 0, earliest;
         int is_over = 0;
-        next += options.interval;
         wait_until(next);
         if (__atomic_load_n(&stop_word, __ATOMIC_ACQUIRE) != 0 || !try_lock_sampling()) {
             break;
         }
         if (!is_stopped) {
-            const uint64_t slow = slow_nanos;
+            const uint64_t slow = slow_nanos, begin = nanoseconds_now(CLOCK_THREAD_CPUTIME_ID);
             take_samples(0);
             is_over = slow != slow_nanos && is_program_over();
+            cost = nanoseconds_now(CLOCK_THREAD_CPUTIME_ID) - begin;
         }
         unlock_sampling();
         if (is_over) {
             break;
         }
-        now = nanoseconds_now(CLOCK_MONOTONIC);
-        next = next + options.interval > now ? next : now;
+        earliest = nanoseconds_now(CLOCK_MONOTONIC) + PAUSE * cost;
+        next = next + options.interval > earliest ? next + options.interval : earliest;
     }
     return argument;
 }
@@ -189,7 +193,7 @@ static void start_sampler(void) {
 /* Takes the last samples. A process that ends before the first sample is not recorded: scripts start
  * many of them. This destructor runs before the one of the recorder. It does not wait for
  * the sampler for long, because a signal handler may have called `exit`. */
-__attribute__((destructor)) static void end_counters(void) {
+__attribute__((destructor)) void tumit_end_counters(void) {
     int waits;
     if (!is_attached) {
         return;

@@ -70,12 +70,8 @@ static void forget_machine(void) {
 
 /* Adds the bytes of all networks except the loopback network. */
 static void read_networks(struct machine_values *values) {
-    char text[PROC_FILE_BYTES];
-    const char *line = text;
-    if (!read_file("/proc/net/dev", text)) {
-        return;
-    }
-    while ((line = strchr(line, '\n')) != NULL) {
+    const char *line = read_file("/proc/net/dev");
+    while (line != NULL && (line = strchr(line, '\n')) != NULL) {
         const char *name = line + 1 + strspn(line + 1, " ");
         const char *colon = strchr(name, ':');
         const char *end = strchr(name, '\n');
@@ -103,26 +99,23 @@ static double share(const struct machine_values *values, unsigned first, unsigne
 }
 
 static uint64_t used_memory(void) {
-    char text[PROC_FILE_BYTES];
-    if (!read_file("/proc/meminfo", text)) {
-        return 0;
-    }
-    return 1024 * difference(number_after(text, "MemTotal:"), number_after(text, "MemAvailable:"));
+    const char *text = read_file("/proc/meminfo");
+    return text == NULL ? 0 : 1024 * difference(number_after(text, "MemTotal:"), number_after(text, "MemAvailable:"));
 }
 
 static double load_average(void) {
-    char text[PROC_FILE_BYTES];
-    return read_file("/proc/loadavg", text) ? strtod(text, NULL) : 0;
+    const char *text = read_file("/proc/loadavg");
+    return text == NULL ? 0 : strtod(text, NULL);
 }
 
 /* Records the machine. The first call of the owner only stores the values for the rates. */
 static void sample_machine(void) {
-    char text[PROC_FILE_BYTES];
+    const char *text;
     struct machine_values values;
     uint64_t whole = 0;
     double seconds;
     int i;
-    if (!own_machine() || !read_file("/proc/stat", text)) {
+    if (!own_machine() || (text = read_file("/proc/stat")) == NULL) {
         return;
     }
     memset(&values, 0, sizeof values);

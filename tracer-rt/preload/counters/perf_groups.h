@@ -16,8 +16,8 @@ struct perf_group {
     int size;
     int files[GROUP_COUNTERS];
     int counters[GROUP_COUNTERS];
-    /* The id of the first counter, by which its file is recognised. */
-    uint64_t id;
+    /* The ids of the counters, by which their files are recognised. */
+    uint64_t ids[GROUP_COUNTERS];
 };
 
 /* Whether the kernel is excluded from the counters of the processor. */
@@ -26,6 +26,8 @@ static int excludes_kernel;
 static int is_group_refused[GROUPS];
 /* The error for each counter of the processor; 0 without one. */
 static int counter_errors[COUNTERS];
+/* Limit of file numbers. `fork` copies the table of the files up to the highest number. */
+#define FILE_NUMBERS 8192
 /* Number of open files of counters, and its maximum. The program needs files, too. */
 static unsigned file_count, max_files;
 /* Number of the first file of a counter. The numbers from 3 remain those of the program. */
@@ -35,7 +37,7 @@ static void limit_files(void) {
     struct rlimit limit = {1024, 1024};
     rlim_t files;
     (void)getrlimit(RLIMIT_NOFILE, &limit);
-    files = limit.rlim_cur < 65536 ? limit.rlim_cur : 65536;
+    files = limit.rlim_cur < FILE_NUMBERS ? limit.rlim_cur : FILE_NUMBERS;
     max_files = (unsigned)(files / 4);
     first_file = (int)(files - files / 4);
 }
@@ -80,8 +82,7 @@ static int open_counter(pid_t thread, int counter, int leader) {
 static void close_group(struct perf_group *group) {
     int i;
     for (i = 0; i < group->size; i++) {
-        uint64_t id;
-        if (ioctl(group->files[i], PERF_EVENT_IOC_ID, &id) == 0) {
+        if (is_counter_file(group->files[i], group->ids[i])) {
             close(group->files[i]);
         }
         file_count--;
@@ -103,7 +104,7 @@ static void add_counter(pid_t thread, struct perf_group *group, int counter) {
         }
         return;
     }
-    if (group->size == 0 && ioctl(file, PERF_EVENT_IOC_ID, &group->id) != 0) {
+    if (ioctl(file, PERF_EVENT_IOC_ID, &group->ids[group->size]) != 0) {
         close(file);
         file_count--;
         return;
@@ -142,7 +143,8 @@ static int read_group(struct perf_group *group, uint64_t values[COUNTERS]) {
     if (group->size == 0) {
         return 0;
     }
-    if (!is_counter_file(group->files[0], group->id) || read(group->files[0], &data, sizeof data) != (ssize_t)bytes) {
+    if (!is_counter_file(group->files[0], group->ids[0]) ||
+        read(group->files[0], &data, sizeof data) != (ssize_t)bytes) {
         close_group(group);
         return 0;
     }

@@ -11,11 +11,12 @@ static double seconds_of(struct timeval time) { return (double)time.tv_sec + (do
 
 /* The values of the threads of the recorder together. */
 static struct thread_values recorder_values(void) {
+    const int files = STATE_FILE | TIME_FILE | SWITCH_FILE;
     struct thread_values all, values;
     size_t i;
     memset(&all, 0, sizeof all);
     for (i = 0; i < thread_count; i++) {
-        if (threads[i].is_recorder && read_thread_values(threads[i].id, &values)) {
+        if (threads[i].is_recorder && read_thread_values(threads[i].id, files, &values)) {
             all.user_ticks += values.user_ticks;
             all.system_ticks += values.system_ticks;
             all.processor_nanos += values.processor_nanos;
@@ -32,8 +33,8 @@ static double positive(double value) { return value > 0 ? value : 0; }
 
 /* Bytes of this process in memory. */
 static uint64_t resident_bytes(void) {
-    char text[PROC_FILE_BYTES];
-    return read_file("/proc/self/statm", text) ? number_in_column(text, 1) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    const char *text = read_file("/proc/self/statm");
+    return text != NULL ? number_in_column(text, 1) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 /* Records this process. The first call only stores the values for the rates. */

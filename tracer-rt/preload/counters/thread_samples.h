@@ -20,6 +20,8 @@ struct sampled_thread {
     uint64_t sums[COUNTERS];
     /* Whether `sums` has a value. */
     int has_sum[COUNTERS];
+    /* Whether the last recorded rate is zero. */
+    int is_idle[COUNTERS];
     /* The time of `sums`. */
     tumit1_date date;
     uint64_t nanos;
@@ -37,6 +39,14 @@ static uint64_t previous_nanos;
 static tumit1_date first_date;
 
 static tumit1_date not_before_first(tumit1_date date) { return date > first_date ? date : first_date; }
+
+/* The files that contain the chosen software counters. */
+static int chosen_files(void) {
+    return (options.has_counter[counters_thread_counter_task_clock] ? TIME_FILE : 0) |
+           (options.has_counter[counters_thread_counter_page_faults] ? STATE_FILE : 0) |
+           (options.has_counter[counters_thread_counter_context_switches] ? SWITCH_FILE : 0) |
+           (options.has_counter[counters_thread_counter_migrations] ? MIGRATION_FILE : 0);
+}
 
 /* The values of the system for the software counters. */
 static void software_values(const struct thread_values *all, uint64_t values[COUNTERS]) {
@@ -61,7 +71,7 @@ static void add_thread(pid_t id) {
     if (!thread->is_recorder) {
         open_group(id, SOFTWARE_GROUP, &thread->groups[SOFTWARE_GROUP]);
         open_group(id, HARDWARE_GROUP, &thread->groups[HARDWARE_GROUP]);
-        if (read_thread_values(id, &values)) {
+        if (read_thread_values(id, chosen_files(), &values)) {
             software_values(&values, thread->start);
             for (i = 0; i < GROUP_COUNTERS; i++) {
                 thread->has_sum[i] = options.has_counter[i];
@@ -108,7 +118,7 @@ struct folder_entry {
 
 /* Finds the threads of this process. Returns 0 if the list cannot be read. */
 static int list_threads(void) {
-    char entries[8192] __attribute__((aligned(8)));
+    static char entries[8192] __attribute__((aligned(8)));
     const int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t i, position = 0;
     long bytes = folder < 0 ? -1 : 0;
@@ -143,7 +153,7 @@ static void read_sums(struct sampled_thread *thread, uint64_t sums[COUNTERS]) {
         }
     } else {
         struct thread_values all;
-        if (read_thread_values(thread->id, &all)) {
+        if (read_thread_values(thread->id, chosen_files(), &all)) {
             software_values(&all, sums);
             for (i = 0; i < GROUP_COUNTERS; i++) {
                 thread->has_sum[i] = options.has_counter[i];
@@ -157,7 +167,8 @@ static void read_sums(struct sampled_thread *thread, uint64_t sums[COUNTERS]) {
     }
 }
 
-/* Records the counters of a thread. At the end of a thread, the rates become zero. */
+/* Records the counters of a thread. At the end of a thread, the rates become zero. A counter that does
+ * not increase is recorded once: programs may have many threads that wait. */
 static void record_thread(struct sampled_thread *thread, tumit1_date date, uint64_t nanos, int is_end) {
     uint64_t sums[COUNTERS];
     uint64_t increases[COUNTERS];
@@ -173,12 +184,13 @@ static void record_thread(struct sampled_thread *thread, tumit1_date date, uint6
         /* Estimates may decrease. */
         sums[i] = sums[i] > thread->sums[i] ? sums[i] : thread->sums[i];
         increases[i] = sums[i] - thread->sums[i];
-        if (thread->has_sum[i]) {
+        if (thread->has_sum[i] && (increases[i] != 0 || !thread->is_idle[i] || is_end)) {
             const double rate = seconds > 0 ? (double)increases[i] / seconds : 0;
             counters_thread_sample((uint64_t)thread->id, (enum counters_thread_counter)i, since, sums[i], rate);
             if (is_end) {
                 counters_thread_sample((uint64_t)thread->id, (enum counters_thread_counter)i, date, sums[i], 0);
             }
+            thread->is_idle[i] = increases[i] == 0;
         }
     }
     if (thread->has_sum[counters_thread_counter_instructions] && increases[counters_thread_counter_cycles] > 0) {
@@ -241,7 +253,8 @@ static int is_program_over(void) {
     for (i = 0; i < thread_count; i++) {
         struct thread_values values;
         if (!threads[i].is_recorder && !has_recorder_name(threads[i].id) &&
-            (threads[i].id != getpid() || !read_thread_values(threads[i].id, &values) || !values.is_zombie)) {
+            (threads[i].id != getpid() || !read_thread_values(threads[i].id, STATE_FILE, &values) ||
+             !values.is_zombie)) {
             return 0;
         }
     }

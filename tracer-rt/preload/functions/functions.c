@@ -18,6 +18,7 @@
 
 #include "code_names/code_names.h"
 #include "code_names/code_texts.h"
+#include "exec/recorder_ends.h"
 
 #include "functions_trace.h"
 
@@ -177,17 +178,21 @@ EXPORTED void __cyg_profile_func_exit(void *function, void *call_site) {
 
 /* Records the pending calls of this thread, and the numbers of calls that are not recorded. This
  * destructor runs before the one of the recorder. */
-__attribute__((destructor)) static void end_functions(void) {
+__attribute__((destructor)) void tumit_end_functions(void) {
     struct thread_calls *thread;
     uint32_t slot;
     int reason;
     if (!is_ready) {
         return;
     }
-    is_ready = 0;
     thread = own_calls;
+    /* A signal handler that interrupted the recorder may end the process. The thread may hold locks
+     * then. */
+    if (thread != NULL && !enter_recorder(thread, (uintptr_t)__builtin_frame_address(0))) {
+        return;
+    }
+    is_ready = 0;
     if (thread != NULL) {
-        thread->hook = (uintptr_t)__builtin_frame_address(0);
         open_all_calls(thread);
     }
     __wrap_pthread_mutex_lock(&threads_lock);
