@@ -23,7 +23,7 @@ use procedures::Procedure;
 const FAMILIES: [&str; 3] = ["openmpi", "mpich", "standard"];
 
 /// The C files that are compiled once.
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "mpi/dispatch.c",
     "openmp/openmp.c",
     "threads/threads.c",
@@ -35,6 +35,7 @@ const FILES: [&str; 11] = [
     "code_names/code_texts.c",
     "code_names/modules.c",
     "code_names/runtime_code.c",
+    "code_names/symbol_tables.c",
 ];
 
 /// The functions that the recorder calls and the library exports. The linker redirects these calls

@@ -65,11 +65,22 @@ static __attribute__((noinline, cold)) int exceeds_rate(struct function *functio
     return exceeds;
 }
 
+/* Compares the name of a function with the patterns. Returns the decision. No lock is held, because
+ * the demangler of C++ calls `malloc`, which could be a function of the program. */
+static __attribute__((noinline, cold)) int decide(struct thread_calls *thread, struct function *function) {
+    const int error = errno;
+    const int decision = is_selected(tumit_function_name(function->address, thread->name)) ? RECORDED : EXCLUDED;
+    int expected = UNDECIDED;
+    errno = error;
+    __atomic_compare_exchange_n(&function->decision, &expected, decision, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return decision;
+}
+
 /* Whether a call of the function is recorded. Counts it otherwise. */
 static inline int is_recorded(struct thread_calls *thread, struct function *function) {
     struct counter *counter = &thread->counters[function->number];
-    const int decision = __atomic_load_n(&function->decision, __ATOMIC_RELAXED);
-    if (decision == EXCLUDED) {
+    int decision = __atomic_load_n(&function->decision, __ATOMIC_RELAXED);
+    if (decision >= EXCLUDED && (decision == EXCLUDED || (decision = decide(thread, function)) == EXCLUDED)) {
         return 0;
     }
     if (__builtin_expect(counter->calls == 0, 0) && decision == RECORDED) {
