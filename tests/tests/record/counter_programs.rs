@@ -121,21 +121,66 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// The values of a variable in a run: its container and the value.
-fn values(folder: &RecordFolder, variable: &str) -> Vec<(String, f64)> {
+/// A value of a variable in a run.
+struct CounterValue {
+    /// The id of its container.
+    container: String,
+    /// Its time range, in seconds.
+    start: f64,
+    end: f64,
+    value: f64,
+}
+
+/// The values of a variable in a run, by time.
+fn values(folder: &RecordFolder, variable: &str) -> Vec<CounterValue> {
     let csv = succeed(tumit().arg("convert").arg(folder.file("run.tmt")).args(["-o", "-", "--format", "csv"]));
     let rows = csv.lines().filter(|line| line.starts_with("Variable,"));
     let fields = rows.map(|line| line.split(',').collect::<Vec<&str>>());
     let named = fields.filter(|fields| fields[2] == variable);
-    named.map(|fields| (fields[1].to_owned(), fields[7].parse().unwrap())).collect()
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    let mut values: Vec<CounterValue> = named
+        .map(|fields| CounterValue {
+            container: fields[11].to_owned(),
+            start: number(fields[3]),
+            end: number(fields[4]),
+            value: number(fields[7]),
+        })
+        .collect();
+    values.sort_by(|left, right| left.start.total_cmp(&right.start));
+    values
+}
+
+/// Checks that rates begin with the second sample, and that they belong to the sums: the first
+/// thread with a rate has the increase of its sum, and no thread has a larger one.
+fn check_rates(folder: &RecordFolder) {
+    let sums = values(folder, "Page faults");
+    let rates = values(folder, "Page faults (1/s)");
+    assert!(rates.iter().any(|rate| rate.value > 0.0) && rates.iter().all(|rate| rate.value >= 0.0));
+    let first = &rates[0];
+    assert!(first.end - first.start > 0.001, "{} to {}", first.start, first.end);
+    for container in rates.iter().map(|rate| &rate.container) {
+        let increase: f64 = rates
+            .iter()
+            .filter(|rate| rate.container == *container)
+            .map(|rate| rate.value * (rate.end - rate.start))
+            .sum();
+        let own: Vec<f64> = sums.iter().filter(|sum| sum.container == *container).map(|sum| sum.value).collect();
+        let (first_sum, last_sum) = (own[0], own[own.len() - 1]);
+        assert!(increase <= last_sum * 1.01 + 5.0, "{increase} of {last_sum}");
+        let difference = (increase - (last_sum - first_sum)).abs();
+        assert!(
+            *container != first.container || difference <= last_sum * 0.01 + 5.0,
+            "{increase}: {first_sum} to {last_sum}"
+        );
+    }
 }
 
 /// The last sum of each container, in increasing order.
 fn sums(folder: &RecordFolder, variable: &str) -> Vec<f64> {
     let mut sums = std::collections::BTreeMap::new();
-    for (container, value) in values(folder, variable) {
-        let sum: &mut f64 = sums.entry(container).or_default();
-        *sum = sum.max(value);
+    for value in values(folder, variable) {
+        let sum: &mut f64 = sums.entry(value.container).or_default();
+        *sum = sum.max(value.value);
     }
     let mut sums: Vec<f64> = sums.into_values().collect();
     sums.sort_by(f64::total_cmp);
@@ -162,13 +207,11 @@ fn counters_of_threads_processes_and_the_machine_are_recorded() {
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"done\n"[..]), "{messages}");
     assert!(messages.contains("counters attached to"), "{messages}");
     check_sums(&folder, &messages);
-    // The rates of a thread are zero after its end. The recorder has no row.
-    let rates = values(&folder, "Page faults (1/s)");
-    assert!(rates.iter().any(|(_, rate)| *rate > 0.0) && rates.iter().all(|(_, rate)| *rate >= 0.0), "{rates:?}");
-    let memory = values(&folder, "Resident memory (MiB)");
-    assert!(!memory.is_empty() && memory.iter().all(|(_, mebibytes)| *mebibytes > 1.0), "{memory:?}");
-    let used = values(&folder, "Memory used (MiB)");
-    assert!(!used.is_empty() && used.iter().all(|(_, mebibytes)| *mebibytes > 1.0), "{used:?}");
+    check_rates(&folder);
+    for variable in ["Resident memory (MiB)", "Memory used (MiB)"] {
+        let memory = values(&folder, variable);
+        assert!(!memory.is_empty() && memory.iter().all(|value| value.value > 1.0), "{variable}");
+    }
     for variable in ["User (%)", "Idle (%)", "Processor use (%)", "Voluntary context switches (1/s)"] {
         assert!(!values(&folder, variable).is_empty(), "{variable}");
     }

@@ -110,7 +110,8 @@ static void record_limits(void) {
 static void take_samples(int is_end) {
     const uint64_t nanos = nanoseconds_now(CLOCK_MONOTONIC);
     static pid_t started_process;
-    if (started_process != getpid()) {
+    is_first_sample = started_process != getpid();
+    if (is_first_sample) {
         started_process = getpid();
         counters_sampler_start(options.interval);
         first_date = tumit1_now();
@@ -157,7 +158,8 @@ static void *run_sampler(void *argument) {
         if (is_over) {
             break;
         }
-        earliest = nanoseconds_now(CLOCK_MONOTONIC) + PAUSE * cost;
+        earliest = nanoseconds_now(CLOCK_MONOTONIC) +
+                   (PAUSE * cost > options.interval / 2 ? PAUSE * cost : options.interval / 2);
         next = next + options.interval > earliest ? next + options.interval : earliest;
     }
     return argument;

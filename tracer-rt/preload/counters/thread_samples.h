@@ -37,6 +37,8 @@ static tumit1_date previous_date;
 static uint64_t previous_nanos;
 /* The time of the first record of the process. No time in a record is before it. */
 static tumit1_date first_date;
+/* Whether the sample follows the first record. The time before it is not part of the trace. */
+static int is_first_sample;
 
 static tumit1_date not_before_first(tumit1_date date) { return date > first_date ? date : first_date; }
 
@@ -57,7 +59,7 @@ static void software_values(const struct thread_values *all, uint64_t values[COU
 }
 
 /* Begins to count a thread. The rates of a new thread begin with the sample before. Those of a
- * thread that is older than the recorder begin now. */
+ * thread that is older than the recorder or the first record begin now. */
 static void add_thread(pid_t id) {
     struct sampled_thread *thread = &threads[thread_count];
     struct thread_values values;
@@ -77,7 +79,7 @@ static void add_thread(pid_t id) {
                 thread->has_sum[i] = options.has_counter[i];
             }
         }
-        if (previous_nanos == 0) {
+        if (previous_nanos == 0 || is_first_sample) {
             thread->date = tumit1_now();
             thread->nanos = nanoseconds_now(CLOCK_MONOTONIC);
             memcpy(thread->sums, thread->start, sizeof thread->sums);
@@ -186,14 +188,19 @@ static void record_thread(struct sampled_thread *thread, tumit1_date date, uint6
         increases[i] = sums[i] - thread->sums[i];
         if (thread->has_sum[i] && (increases[i] != 0 || !thread->is_idle[i] || is_end)) {
             const double rate = seconds > 0 ? (double)increases[i] / seconds : 0;
-            counters_thread_sample((uint64_t)thread->id, (enum counters_thread_counter)i, since, sums[i], rate);
+            if (is_first_sample) {
+                counters_thread_sum((uint64_t)thread->id, (enum counters_thread_counter)i, sums[i]);
+            } else {
+                counters_thread_sample((uint64_t)thread->id, (enum counters_thread_counter)i, since, sums[i], rate);
+            }
             if (is_end) {
                 counters_thread_sample((uint64_t)thread->id, (enum counters_thread_counter)i, date, sums[i], 0);
             }
-            thread->is_idle[i] = increases[i] == 0;
+            thread->is_idle[i] = increases[i] == 0 && !is_first_sample;
         }
     }
-    if (thread->has_sum[counters_thread_counter_instructions] && increases[counters_thread_counter_cycles] > 0) {
+    if (thread->has_sum[counters_thread_counter_instructions] && increases[counters_thread_counter_cycles] > 0 &&
+        !is_first_sample) {
         counters_cycle_sample((uint64_t)thread->id, since,
                               (double)increases[counters_thread_counter_instructions] /
                                   (double)increases[counters_thread_counter_cycles]);
