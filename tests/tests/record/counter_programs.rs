@@ -53,8 +53,8 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Replaces itself by each function that can do this. Child processes of `vfork` and programs that do
-/// not exist do not end the recording. The exit status is that of the last program.
+/// Replaces itself by each function that can do this. Child processes of `vfork` and programs that
+/// do not exist do not end the recording. The exit status is that of the last program.
 const REPLACEMENTS: &str = r#"
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -95,7 +95,8 @@ int main(int argc, char **argv) {
 }
 "#;
 
-/// Starts a program in a sandbox in which the system call for counters fails: `sandbox ERRNO PROGRAM`.
+/// Starts a program in a sandbox in which the system call for counters fails: `sandbox ERRNO
+/// PROGRAM`.
 const SANDBOX: &str = r#"
 #include <linux/filter.h>
 #include <linux/seccomp.h>

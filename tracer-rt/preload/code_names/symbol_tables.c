@@ -29,8 +29,8 @@ struct mapped_file {
 /* The functions of a file. The file stays in memory, because it contains the names. */
 struct symbol_table {
     struct symbol_table *next;
-    /* The file: its position in memory, and its path. A library may have the position of an unloaded
-     * one. */
+    /* The file: its position in memory, and its path. A library may have the position of an
+     * unloaded one. */
     uintptr_t start;
     const char *path;
     const char *names;
@@ -117,7 +117,7 @@ static void sift_down(const ElfW(Sym) * *heap, size_t position, size_t count) {
     heap[position] = symbol;
 }
 
-/* Sorts symbols by address. `qsort` may call `malloc`, which could be a function that is recorded. */
+/* Sorts symbols by address. `qsort` may call `malloc`, which could be recorded. */
 static void sort_symbols(const ElfW(Sym) * *symbols, size_t count) {
     size_t i;
     for (i = count / 2; i > 0; i--) {

@@ -44,8 +44,8 @@
 
 /* Bytes of the stack of the sampler. */
 #define STACK_BYTES 262144
-/* Minimum pause after a sample, as a multiple of its processor time. A process with hundreds of threads
- * has fewer samples. */
+/* Minimum pause after a sample, as a multiple of its processor time. A process with hundreds of
+ * threads has fewer samples. */
 #define PAUSE 20
 /* Maximum time that the end of the program waits for a sample, in steps of 50 microseconds. */
 #define MAX_WAITS 20000
@@ -192,9 +192,9 @@ static void start_sampler(void) {
     pthread_attr_destroy(&attributes);
 }
 
-/* Takes the last samples. A process that ends before the first sample is not recorded: scripts start
- * many of them. This destructor runs before the one of the recorder. It does not wait for
- * the sampler for long, because a signal handler may have called `exit`. */
+/* Takes the last samples. A process that ends before the first sample is not recorded: scripts
+ * start many of them. This destructor runs before the one of the recorder. It does not wait for the
+ * sampler for long, because a signal handler may have called `exit`. */
 __attribute__((destructor)) void tumit_end_counters(void) {
     int waits;
     if (!is_attached) {
@@ -241,7 +241,7 @@ EXPORTED void tumit_record_counters(void) {}
 __typeof__(tumit_record_counters) tumit_own_counters
     __attribute__((alias("tumit_record_counters"), visibility("hidden")));
 
-/* Starts the recorder if this copy of the library exports its symbol. Launchers are not recorded. */
+/* Starts the recorder if this copy of the library exports its symbol. It does not record launchers. */
 __attribute__((constructor)) static void prepare_counters(void) {
     if (dlsym(RTLD_DEFAULT, "tumit_record_counters") == (void *)tumit_own_counters && !tumit_is_launcher()) {
         TUMIT_REGISTER_COUNTERS();

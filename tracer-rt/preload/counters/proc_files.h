@@ -6,8 +6,8 @@
 /* The name of the thread that takes the samples. */
 #define SAMPLER_NAME "tumit-sampler"
 
-/* The text of the last file that was read. One thread reads files at a time: that which holds the lock
- * of the samples, or the only thread of the process. Stacks of threads may be small. */
+/* The text of the last file that was read. One thread reads files at a time: that which holds the
+ * lock of the samples, or the only thread of the process. Stacks of threads may be small. */
 static char file_text[PROC_FILE_BYTES];
 
 /* Reads the begin of a file into `file_text`. Returns the text, or NULL without bytes. */
@@ -113,8 +113,8 @@ static int read_thread_values(pid_t thread, int files, struct thread_values *val
     return 1;
 }
 
-/* Whether a thread is the sampler or the writer thread, by its name. A writer thread that the sampler
- * has just created still has the name of the sampler. */
+/* Whether a thread is the sampler or the writer thread, by its name. A writer thread that the
+ * sampler has just created still has the name of the sampler. */
 static int has_recorder_name(pid_t thread) {
     const char *name = read_thread_file(thread, "comm");
     return name != NULL && (strcmp(name, "tumit-writer\n") == 0 || strcmp(name, SAMPLER_NAME "\n") == 0);

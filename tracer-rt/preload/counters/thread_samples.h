@@ -169,8 +169,8 @@ static void read_sums(struct sampled_thread *thread, uint64_t sums[COUNTERS]) {
     }
 }
 
-/* Records the counters of a thread. At the end of a thread, the rates become zero. A counter that does
- * not increase is recorded once: programs may have many threads that wait. */
+/* Records the counters of a thread. At the end of a thread, the rates become zero. A counter that
+ * does not increase is recorded once: programs may have many threads that wait. */
 static void record_thread(struct sampled_thread *thread, tumit1_date date, uint64_t nanos, int is_end) {
     uint64_t sums[COUNTERS];
     uint64_t increases[COUNTERS];

@@ -146,8 +146,8 @@ EXPORTED int execveat(int folder, const char *path, char *const arguments[], cha
     return next.execveat(folder, path, arguments, variables, flags);
 }
 
-/* Copies the arguments of a function with a variable number of them to an array on the stack, as the
- * C library does. The list remains behind the null pointer that ends them. */
+/* Copies the arguments of a function with a variable number of them to an array on the stack, as
+ * the C library does. The list remains behind the null pointer that ends them. */
 #define COPY_ARGUMENTS(first, list)                                                                                    \
     size_t count = 1, position;                                                                                        \
     va_start(list, first);                                                                                             \
