@@ -206,7 +206,8 @@ fn counters_of_threads_processes_and_the_machine_are_recorded() {
     let program = folder.compile("gcc", "program", PROGRAM, &["-pthread"]).display().to_string();
     let (output, messages) = folder.recorded(&["--with", "counters", "-o", "run.tmt", "--", &program]);
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"done\n"[..]), "{messages}");
-    assert!(messages.contains("counters attached to"), "{messages}");
+    assert!(messages.contains("counters attached to") && messages.contains(", or tumit stats run.tmt"), "{messages}");
+    assert!(!messages.contains("waiting"), "the run has no states: {messages}");
     check_sums(&folder, &messages);
     check_rates(&folder);
     for variable in ["Resident memory (MiB)", "Memory used (MiB)"] {

@@ -152,7 +152,8 @@ static void *run_sampler(void *argument) {
             const uint64_t slow = slow_nanos, begin = nanoseconds_now(CLOCK_THREAD_CPUTIME_ID);
             take_samples(0);
             is_over = slow != slow_nanos && is_program_over();
-            cost = nanoseconds_now(CLOCK_THREAD_CPUTIME_ID) - begin;
+            /* The first sample creates the file of the process. */
+            cost = is_first_sample ? 0 : nanoseconds_now(CLOCK_THREAD_CPUTIME_ID) - begin;
         }
         unlock_sampling();
         if (is_over) {

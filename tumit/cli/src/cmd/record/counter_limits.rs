@@ -11,6 +11,12 @@ use tumit_converter::tools::dump::{RecordSelection, list_selected};
 /// The name of `std:counters`.
 const COUNTERS: &str = "counters";
 
+/// Whether a run contains only counters. It has no states then, so that there are no shares of time
+/// and no waits.
+pub(crate) fn has_only_counters(run: &OpenRun) -> bool {
+    run.processes.iter().flat_map(|process| &process.providers).all(|provider| provider.schema.name == COUNTERS)
+}
+
 /// A line for each reason. The machines of a run may have different reasons.
 pub(crate) fn counter_limits(run: &OpenRun) -> Vec<String> {
     let has_counters =

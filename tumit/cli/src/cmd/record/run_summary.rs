@@ -23,7 +23,7 @@ use tumit_viewer::stats::times;
 use tumit_viewer::text::time_display::{duration, group_digits};
 use tumit_viewer::{IndexChoice, OpenOptions};
 
-use super::counter_limits::counter_limits;
+use super::counter_limits::{counter_limits, has_only_counters};
 use super::program_run::ProgramEnd;
 
 /// Maximum number of bytes of a run that is opened for the summary.
@@ -89,7 +89,7 @@ impl RunSummary {
             Ok(run) => {
                 if records(&run) <= MAX_RECORDS {
                     summary.jobs = job_finding(&run);
-                    if summary.jobs == JobFinding::One {
+                    if summary.jobs == JobFinding::One && !has_only_counters(&run) {
                         summary.shares = time_shares_in_time(folder.to_owned());
                     }
                 }
@@ -124,7 +124,8 @@ impl RunSummary {
         lines.extend(unrecorded_calls(run));
         lines.extend(counter_limits(run));
         lines.extend(self.job_line(run, folder_name));
-        lines.push(format!("next: tumit view {folder_name}, or tumit diagnose {folder_name}"));
+        let command = if has_only_counters(run) { "stats" } else { "diagnose" };
+        lines.push(format!("next: tumit view {folder_name}, or tumit {command} {folder_name}"));
         lines
     }
 
