@@ -23,6 +23,7 @@ use tumit_viewer::stats::times;
 use tumit_viewer::text::time_display::{duration, group_digits};
 use tumit_viewer::{IndexChoice, OpenOptions};
 
+use super::counter_limits::{counter_limits, has_only_counters};
 use super::program_run::ProgramEnd;
 
 /// Maximum number of bytes of a run that is opened for the summary.
@@ -88,7 +89,7 @@ impl RunSummary {
             Ok(run) => {
                 if records(&run) <= MAX_RECORDS {
                     summary.jobs = job_finding(&run);
-                    if summary.jobs == JobFinding::One {
+                    if summary.jobs == JobFinding::One && !has_only_counters(&run) {
                         summary.shares = time_shares_in_time(folder.to_owned());
                     }
                 }
@@ -121,8 +122,10 @@ impl RunSummary {
         let mut lines = vec![format!("{count}, {wall}, {} records{shares}", group_digits(records(run)))];
         lines.extend(loss_lines(run, folder_name));
         lines.extend(unrecorded_calls(run));
+        lines.extend(counter_limits(run));
         lines.extend(self.job_line(run, folder_name));
-        lines.push(format!("next: tumit view {folder_name}, or tumit diagnose {folder_name}"));
+        let command = if has_only_counters(run) { "stats" } else { "diagnose" };
+        lines.push(format!("next: tumit view {folder_name}, or tumit {command} {folder_name}"));
         lines
     }
 
@@ -156,6 +159,7 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
         Recorder::Threads => "created a thread",
         Recorder::Io => "used a file",
         Recorder::Functions => "called a function that was compiled with -finstrument-functions",
+        Recorder::Counters => "ran longer than the interval of samples (--counter-interval)",
     };
     let uses: Vec<&str> = attachment.recorders.iter().map(use_of).collect();
     let unseen = match uses.split_last() {
@@ -180,7 +184,7 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
 fn unrecorded_calls(run: &OpenRun) -> Vec<String> {
     let has_functions =
         |process: &ProcessInRun| process.providers.iter().any(|provider| provider.schema.name == FUNCTIONS);
-    if !run.processes.iter().any(has_functions) || records(run) > MAX_RECORDS {
+    if !run.processes.iter().any(has_functions) {
         return Vec::new();
     }
     let mut options = ConvertOptions::default();
