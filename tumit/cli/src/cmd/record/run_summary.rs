@@ -18,6 +18,7 @@ use tumit_perspectives::analysis::wait_states::wait_states;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_preload::attachment::{Attachment, AttachmentOutcome};
 use tumit_preload::recorders::Recorder;
+use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{ContainerId, ValueId};
 use tumit_viewer::stats::times;
 use tumit_viewer::text::time_display::{duration, group_digits};
@@ -343,7 +344,12 @@ fn time_shares(folder: &Path) -> anyhow::Result<TimeShares> {
     options.index = IndexChoice::None;
     let source = tumit_viewer::open(folder, &options)?;
     let extent = source.extent();
-    let execution = Execution::new(Arc::clone(&source), ExecutionSettings::default())?;
+    let mut settings = ExecutionSettings::default();
+    // A program with its own events may have several types of states.
+    if source.model().types.iter().any(|ty| ty.name == MPI_TYPE) {
+        settings.units.states = Some(NamePattern::new(MPI_TYPE));
+    }
+    let execution = Execution::new(Arc::clone(&source), settings)?;
     let collectives = CollectiveSet::new(&execution)?;
     let waits = wait_states(&execution, &collectives, extent)?;
     let waiting: i128 = waits.iter().map(|wait| i128::from(wait.nanos())).sum();
