@@ -103,7 +103,8 @@ def recorded_counts(tumit, run):
             received = [received[0] + 1, received[1] + fields["bytes"]]
     if dump.wait() != 0:
         raise SystemExit("the run cannot be read")
-    return counts, received
+    counted = {name: row for name, row in counts.items() if not re.fullmatch(EXCLUDED, name)}
+    return collections.defaultdict(lambda: [0, 0, 0], counted), received
 
 
 def main():
