@@ -58,6 +58,7 @@ def run_program(arguments, launcher, library, folder):
     run, counts = folder / "run.tmt", folder / "counts"
     counts.mkdir()
     settings = [arguments.tumit, "record", "--print-env", "--with", "mpi", "--levels", "MPI_ENV=on", "-o", run]
+    settings += ["--", *launcher, "-n", str(arguments.ranks), *arguments.command]
     text = subprocess.run(settings, check=True, capture_output=True, text=True).stdout
     variables = dict(re.findall(r"^export (\w+)=(.*)$", text, re.MULTILINE))
     variables["LD_PRELOAD"] = f"{library} {variables['LD_PRELOAD']}"
@@ -102,7 +103,8 @@ def recorded_counts(tumit, run):
             received = [received[0] + 1, received[1] + fields["bytes"]]
     if dump.wait() != 0:
         raise SystemExit("the run cannot be read")
-    return counts, received
+    counted = {name: row for name, row in counts.items() if not re.fullmatch(EXCLUDED, name)}
+    return collections.defaultdict(lambda: [0, 0, 0], counted), received
 
 
 def main():

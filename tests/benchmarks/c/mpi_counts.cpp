@@ -14,6 +14,12 @@
 #include <set>
 #include <string>
 
+// The standard interface has no conversions of Fortran's handles. Its programs are in C.
+#ifdef MPI_ABI_VERSION
+#define MPI_Type_f2c MPI_Type_fromint
+#define MPI_Comm_f2c MPI_Comm_fromint
+#endif
+
 namespace {
 
 using Function = long (*)(long, long, long, long, long, long, long, long, long, long, long, long, long, long, long, long);

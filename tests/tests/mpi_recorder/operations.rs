@@ -76,6 +76,18 @@ fn check_operations(library: &MpiLibrary, records: &[Value], output: &str) {
     assert_eq!(persistent, if library.has_mpi_4 { [9, 18] } else { [0, 0] }, "{library:?}");
 }
 
+/// Checks the kind of operations without data.
+fn check_empty_operations(library: &MpiLibrary, records: &[Value]) {
+    let is_empty = |record: &&Value| {
+        matches!(record["fields"]["procedure"].as_str(), Some("MPI_Bcast" | "MPI_Ibcast"))
+            && matches!(record["event"].as_str(), Some("collective.begin" | "begin_operation"))
+            && number(record, "bytes") == 0
+    };
+    let kinds: Vec<String> = records.iter().filter(is_empty).map(|record| text(record, "kind")).collect();
+    // Each of three ranks calls `MPI_Bcast` and `MPI_Ibcast`, whose operation has its own record.
+    assert_eq!(kinds, ["none"; 9], "{library:?}");
+}
+
 /// Checks that each partitioned message has both endpoints, and that they name the same size.
 fn check_partitions(library: &MpiLibrary, records: &[Value]) {
     let mut messages: BTreeMap<_, [Vec<u64>; 2]> = BTreeMap::new();
@@ -106,6 +118,7 @@ fn nonblocking_operations_have_a_part_of_each_process() {
         let records = records(&run);
         check_operations(&library, &records, &output);
         check_partitions(&library, &records);
+        check_empty_operations(&library, &records);
         // Two ranks wait in `MPI_Wait` until rank 1 enters the barrier.
         let diagnosis = succeed(tumit().args(["diagnose", "--json"]).arg(&run));
         let diagnosis: Value = serde_json::from_str(&diagnosis).expect("the output is an object");

@@ -281,16 +281,12 @@ fn operation_arguments(procedure: &Procedure) -> String {
     let plain = plain.strip_suffix("_init").unwrap_or(plain).to_lowercase();
     let kind = match plain.strip_prefix('i').unwrap_or(&plain) {
         "barrier" => "barrier",
-        "bcast" | "scatter" | "scatterv" => "one_to_all",
-        "reduce" | "gather" | "gatherv" => "all_to_one",
-        "allgather"
-        | "allgatherv"
-        | "allreduce"
-        | "alltoall"
-        | "alltoallv"
-        | "alltoallw"
-        | "reduce_scatter"
-        | "reduce_scatter_block" => "all_to_all",
+        "bcast" | "scatter" => "one_to_all",
+        "scatterv" => "one_to_all | IRREGULAR",
+        "reduce" | "gather" => "all_to_one",
+        "gatherv" => "all_to_one | IRREGULAR",
+        "allgather" | "allreduce" | "alltoall" | "reduce_scatter_block" => "all_to_all",
+        "allgatherv" | "alltoallv" | "alltoallw" | "reduce_scatter" => "all_to_all | IRREGULAR",
         _ => "none",
     };
     format!("PROCEDURE_{}, COLLECTIVE_{kind}, comm, {}", procedure.name, root(procedure))

@@ -1,5 +1,16 @@
 /* Collective operations. The build generates the wrappers, which call these functions. */
 
+/* A flag of a kind: the processes pass different numbers of bytes, so none of them knows whether
+ * the operation has data. */
+#define IRREGULAR 0x100
+
+/* The kind of a call, equal in all members of the communicator. Processes do not wait for each other
+ * in an operation without data. */
+static int kind_of_call(int kind, const struct communicator *communicator, uint64_t bytes) {
+    const int has_data = bytes > 0 || kind == COLLECTIVE_barrier || (kind & IRREGULAR) != 0;
+    return communicator->is_intercommunicator || !has_data ? COLLECTIVE_none : kind & ~IRREGULAR;
+}
+
 /* Records the begin of a call. */
 static void begin_collective(int procedure, int kind, MPI_Comm comm, int root,
                              uint64_t bytes) {
@@ -13,9 +24,9 @@ static void begin_collective(int procedure, int kind, MPI_Comm comm, int root,
         name = communicator->name;
         size = communicator->peers;
         root_rank = root == NO_ROOT ? NO_RANK : world_rank(communicator, root);
-        if (communicator->is_intercommunicator) {
-            kind = COLLECTIVE_none;
-        }
+        kind = kind_of_call(kind, communicator, bytes);
+    } else {
+        kind = COLLECTIVE_none;
     }
     unlock_tables();
     tumit_mpi_begin_collective_record(procedure, kind, name, size, root_rank, bytes);
@@ -61,7 +72,7 @@ static struct operation *add_operation(int procedure, int kind, MPI_Comm comm, i
     }
     operation->communicator = communicator;
     operation->procedure = procedure;
-    operation->kind = communicator->is_intercommunicator ? COLLECTIVE_none : kind;
+    operation->kind = kind_of_call(kind, communicator, bytes);
     operation->root_rank = root == NO_ROOT ? NO_RANK : world_rank(communicator, root);
     operation->bytes = bytes;
     operation->number = communicator->operation_count++;
