@@ -162,7 +162,13 @@ fn functions_of_cxx_in_a_loaded_library_have_their_declarations() {
         let exclude = ["-finstrument-functions-exclude-file-list=/usr/"];
         let exclude = if compiler == "g++" { &exclude[..] } else { &[] };
         let library = folder.compile(compiler, "library.so", LIBRARY, &[&flags[..], exclude].concat());
-        let program = folder.compile("gcc", "program", LOADER, &["-ldl"]).display().to_string();
+        // The recorder finds the demangler in the libraries of the program.
+        let flags = ["-ldl", "-Wl,--no-as-needed", "-lstdc++"];
+        let program = folder.compile("gcc", "program", LOADER, &flags).display().to_string();
+        let arguments = ["--with", "functions", "--functions", "heat::twice<int>", "-o", "twice.tmt", "--", &program];
+        let (output, messages) = folder.recorded(&arguments);
+        assert_eq!(output.status.code(), Some(7), "{messages}");
+        assert_eq!(calls(&folder, "twice.tmt"), BTreeMap::from([("int heat::twice<int>(int)".to_owned(), 3)]));
         let (output, messages) = folder.recorded(&["--with", "functions", "-o", "run.tmt", "--", &program]);
         assert_eq!(output.status.code(), Some(7), "{messages}");
         assert!(

@@ -59,6 +59,8 @@ static int sampling_lock;
 static uint64_t slow_nanos;
 /* The begin of the process. */
 static uint64_t begin_nanos;
+/* Whether the threads and files are still those of the parent process. */
+static int has_threads_of_parent;
 
 static int try_lock_sampling(void) { return !__atomic_exchange_n(&sampling_lock, 1, __ATOMIC_ACQUIRE); }
 
@@ -106,10 +108,35 @@ static void record_limits(void) {
     }
 }
 
+/* Stores the values of all threads, from which their rates begin. */
+static void begin_threads(void) {
+    previous_nanos = 0;
+    (void)list_threads();
+    previous_date = tumit1_now();
+    previous_nanos = nanoseconds_now(CLOCK_MONOTONIC);
+}
+
+/* Replaces the threads of the parent process by those of this process. The files of their counters
+ * are copies. */
+static void forget_threads_of_parent(void) {
+    size_t i;
+    for (i = 0; i < thread_count; i++) {
+        close_groups(&threads[i]);
+    }
+    thread_count = 0;
+    file_count = 0;
+    forget_machine();
+    begin_threads();
+    has_threads_of_parent = 0;
+}
+
 /* Takes all samples that are due. */
 static void take_samples(int is_end) {
     const uint64_t nanos = nanoseconds_now(CLOCK_MONOTONIC);
     static pid_t started_process;
+    if (has_threads_of_parent) {
+        forget_threads_of_parent();
+    }
     is_first_sample = started_process != getpid();
     if (is_first_sample) {
         started_process = getpid();
@@ -166,21 +193,13 @@ static void *run_sampler(void *argument) {
     return argument;
 }
 
-/* Stores the values at the begin, and starts the sampler. All signals belong to the program. */
+/* Starts the sampler. All signals belong to the program. */
 static void start_sampler(void) {
     sigset_t all, before;
     pthread_attr_t attributes;
     pthread_t thread;
-    previous_nanos = 0;
-    (void)list_threads();
-    previous_date = tumit1_now();
-    previous_nanos = nanoseconds_now(CLOCK_MONOTONIC);
-    slow_nanos = previous_nanos;
-    begin_nanos = previous_nanos;
-    sample_process(1);
-    if (options.has_machine) {
-        sample_machine();
-    }
+    begin_nanos = nanoseconds_now(CLOCK_MONOTONIC);
+    slow_nanos = begin_nanos;
     if (pthread_attr_init(&attributes) != 0) {
         return;
     }
@@ -218,19 +237,15 @@ __attribute__((destructor)) void tumit_end_counters(void) {
 }
 
 /* A child process has only the thread that forks, and the files of the parent. It is recorded if it
- * exists longer than the interval. */
+ * exists longer than the interval. Programs create many children that end or call `exec` before, so
+ * the first sample does the other work. */
 static void reset_child_process(void) {
-    size_t i;
     if (!is_attached || is_stopped) {
         return;
     }
-    for (i = 0; i < thread_count; i++) {
-        close_groups(&threads[i]);
-    }
-    thread_count = 0;
-    file_count = 0;
+    has_threads_of_parent = 1;
     sampler_thread = 0;
-    forget_machine();
+    begin_process();
     unlock_sampling();
     start_sampler();
 }
@@ -251,6 +266,11 @@ __attribute__((constructor)) static void prepare_counters(void) {
         name_owner();
         is_attached = 1;
         pthread_atfork(NULL, NULL, reset_child_process);
+        begin_threads();
+        sample_process(1);
+        if (options.has_machine) {
+            sample_machine();
+        }
         start_sampler();
     }
 }

@@ -9,6 +9,13 @@ static struct {
 
 static double seconds_of(struct timeval time) { return (double)time.tv_sec + (double)time.tv_usec / 1e6; }
 
+/* Begins the rates of a new process, whose values are zero. */
+static void begin_process(void) {
+    memset(&process_before, 0, sizeof process_before);
+    process_before.date = tumit1_now();
+    process_before.nanos = nanoseconds_now(CLOCK_MONOTONIC);
+}
+
 /* The values of the threads of the recorder together. */
 static struct thread_values recorder_values(void) {
     const int files = STATE_FILE | TIME_FILE | SWITCH_FILE;
