@@ -4,10 +4,10 @@
 import { listenToKeys, watchActions } from "./controls/actions.js";
 import { request, cancel, RefusedError, watchBusy, watchNoAnswer } from "./net/api.js";
 import * as rowActions from "./controls/row_actions.js";
-import * as chart from "./view/chart.js";
+import * as chart from "./view/diagram.js";
 import { listenToChain, offerFilters, showChain } from "./panels/filter_chain.js";
 import { goTo, openInspector, restoreInspected } from "./panels/inspected_entity.js";
-import { setClock } from "./view/clock.js";
+import { setClock } from "./view/time_of_day.js";
 import { showZoomHistory } from "./view/zoom_history.js";
 import { byId } from "./util/dom.js";
 import { listenToEdge, fitNames } from "./view/name_column.js";
@@ -17,16 +17,16 @@ import { clearFacts } from "./state/facts.js";
 import { listenToSearch, restoreSearch, refreshSearch } from "./panels/search.js";
 import { groupDigits, setOrigin } from "./util/format.js";
 import { listenToDiagram } from "./controls/gestures.js";
-import { showProgress, watchGrowth } from "./view/growth.js";
+import { showProgress, watchGrowth } from "./view/reading_progress.js";
 import { fillHelp } from "./controls/help.js";
 import { listenToTimeRange, showTimeRange } from "./controls/time_range_field.js";
 import { listenToLegend, showLegend } from "./panels/legend.js";
 import { listenToSelection, showSelectMode, zoomToSelection } from "./controls/selection_actions.js";
 import { listenToSelectionEdges } from "./controls/selection_drag.js";
 import { listenToSelectionKeys } from "./controls/selection_keys.js";
-import { initialRows, listenToMemory, traceIdentity } from "./state/memory.js";
+import { initialRows, listenToMemory, traceIdentity } from "./state/saved_view.js";
 import { showMessage, showDiagnostics, showError } from "./view/message.js";
-import { listenToPalette } from "./controls/palette.js";
+import { listenToPalette } from "./controls/command_palette.js";
 import { listenToPanel, refreshPanel, restorePanel, setPanelOpen, togglePanel } from "./panels/side_panel.js";
 import { overlay } from "./state/overlay_state.js";
 import { clearPointed, leaveDiagram, repaint } from "./controls/pointer.js";
@@ -46,7 +46,9 @@ import { listenToMinimap, paintOverview, paintWindow } from "./view/timeline.js"
 import { placeSelection } from "./view/selection_box.js";
 import { selectionKey } from "./state/selection.js";
 import { showRows, showSelectedRows } from "./view/tree.js";
-import { back, activeFilters, activeMode, imageParameters, onChange, startView, takeScroll, setSetting, view, watchSettings, zoom } from "./state/view.js";
+import { setSetting, showPreviousView, startView, takeScroll, watchSettings } from "./state/address.js";
+import { activeFilters, activeMode, imageParameters, onChange, view } from "./state/view_state.js";
+import { zoom } from "./state/viewport.js";
 
 let panelTimer = 0;
 /** The entity that the inspector shows. @type {string | null} */
@@ -141,7 +143,7 @@ function showSelection() {
   showSelectedRows();
 }
 
-/** @param {import("./state/view.js").Change} kind */
+/** @param {import("./state/view_state.js").Change} kind */
 function updatePage(kind) {
   if (kind === "settings") return;
   if (kind === "shape") {
@@ -237,7 +239,7 @@ function listenToControls() {
   fillHelp();
   /** @type {[string, () => void][]} */
   const buttons = [
-    ["back", back], ["forward", () => history.forward()], ["zoom-in", () => zoom(1 / 1.6)], ["zoom-out", () => zoom(1.6)], ["fit", zoomToSelection],
+    ["back", showPreviousView], ["forward", () => history.forward()], ["zoom-in", () => zoom(1 / 1.6)], ["zoom-out", () => zoom(1.6)], ["fit", zoomToSelection],
     ["help", () => byId("help-sheet").showModal()], ["panel-toggle", togglePanel],
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", act);

@@ -16,7 +16,7 @@ async fn the_page_and_its_files_have_security_headers() {
     for (file, kind) in [
         ("", "text/html"),
         ("main.js", "text/javascript"),
-        ("view/chart.js", "text/javascript"),
+        ("view/diagram.js", "text/javascript"),
         ("util/axis.js", "text/javascript"),
         ("font/Inter-Regular.woff2", "font/woff2"),
         ("style.css", "text/css"),

@@ -4,7 +4,7 @@ import * as rowActions from "./row_actions.js";
 import { EXPORTS } from "./export.js";
 import { addFilter } from "../panels/filter_chain.js";
 import { togglePerfReadout } from "../view/perf_readout.js";
-import { toggleClock } from "../view/clock.js";
+import { toggleClock } from "../view/time_of_day.js";
 import { byId } from "../util/dom.js";
 import { editTimeRange } from "./time_range_field.js";
 import { toggleChain, closeInspector, goToPartner, stepTo, zoomToInspected } from "../panels/inspected_entity.js";
@@ -16,14 +16,15 @@ import { openPane } from "./pane.js";
 import { openDiagnosis, openPreset, openView, toggleDock } from "../dock/dock.js";
 import { MODES, setMode, toggleMode } from "../dock/diagram_mode.js";
 import { chooseCardFile } from "../dock/own_views.js";
-import { PRESETS } from "../dock/card_list.js";
+import { PRESETS } from "../dock/cards/card_list.js";
 import { showTab, togglePanel } from "../panels/side_panel.js";
 import { clearNote, showNote } from "../util/status_line.js";
 import { colorAtPointer, inspectAtPointer, highlightRelated } from "./keyboard.js";
 import { closeSource, openSource } from "../panels/source_file.js";
 import { nextTheme, setTheme } from "./theme.js";
 import { redo, undo } from "../state/undo.js";
-import { back, fit, pan, zoom } from "../state/view.js";
+import { showPreviousView } from "../state/address.js";
+import { fit, pan, zoom } from "../state/viewport.js";
 
 /**
  * An entry of the table.
@@ -50,7 +51,7 @@ export const ACTIONS = [
   { group: "Time", name: "Zoom to a time range", pointer: "drag on the ruler" },
   { group: "Time", name: "Move earlier", keys: ["ArrowLeft"], pointer: "drag", run: () => pan(-0.15) },
   { group: "Time", name: "Move later", keys: ["ArrowRight"], run: () => pan(0.15) },
-  { group: "Time", name: "Back to the previous time range or selection", keys: ["[", "Alt+ArrowLeft"], run: back },
+  { group: "Time", name: "Back to the previous time range or selection", keys: ["[", "Alt+ArrowLeft"], run: showPreviousView },
   { group: "Time", name: "Forward to the next time range or selection", keys: ["]", "Alt+ArrowRight"], run: () => history.forward() },
   { group: "Time", name: "Type a time range", keys: ["g"], run: editTimeRange },
   { group: "Time", name: "Show the time of day, or the time since the start, on the ruler", keys: ["d"], run: toggleClock },

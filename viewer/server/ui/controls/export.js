@@ -5,7 +5,7 @@ import { byId, fileName, saveFile } from "../util/dom.js";
 import { openMenu } from "../util/menu.js";
 import { showNote } from "../util/status_line.js";
 import { hasSelection, selectedRange, selectedRowNumbers, sizeInWords } from "../state/selection.js";
-import { imageParameters, view } from "../state/view.js";
+import { imageParameters, view } from "../state/view_state.js";
 import { openWorkspace, saveWorkspace } from "../state/workspace.js";
 
 /** @param {"svg" | "png" | "html" | "csv"} format */

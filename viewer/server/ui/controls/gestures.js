@@ -1,6 +1,6 @@
 // Pointer input on the diagram: wheel, drag, click, double click.
 
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { inspectAt } from "../panels/inspected_entity.js";
 import { byId } from "../util/dom.js";
 import { setMeasurement, snap } from "./measurement.js";
@@ -9,7 +9,8 @@ import { hideTooltip, leaveDiagram, pointAt, pointToMeasure, repaint } from "./p
 import { rowAt } from "../state/rows.js";
 import { isSelectMode, select } from "../state/selection.js";
 import { pressToSelect, pressToSelectTime } from "./selection_drag.js";
-import { fit, pan, show, view, zoom } from "../state/view.js";
+import { view } from "../state/view_state.js";
+import { fit, pan, show, zoom } from "../state/viewport.js";
 
 /** @type {HTMLElement} */ const diagram = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");

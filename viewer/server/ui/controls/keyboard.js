@@ -1,7 +1,7 @@
 // Key actions in place of pointing: inspect, highlight related entities, colour.
 
 import { keyTarget } from "./row_actions.js";
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { inspectAt, openInspector } from "../panels/inspected_entity.js";
 import { byId } from "../util/dom.js";
 import { facts } from "../state/facts.js";
@@ -10,7 +10,7 @@ import { colorOf } from "../panels/legend.js";
 import { overlay } from "../state/overlay_state.js";
 import { layout, reveal, rowAt, toWindow } from "../state/rows.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, view } from "../state/view.js";
+import { notifyChange, view } from "../state/view_state.js";
 
 /** Lets Enter on the diagram choose. */
 export function listenToEnter() {

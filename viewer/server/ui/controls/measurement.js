@@ -1,7 +1,7 @@
 // Measures between two timestamps: by Ctrl and a drag, or by `m` at both places. Both snap to a
 // nearby begin or end of an entity. The result is the time range of the selection.
 
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { facts } from "../state/facts.js";
 import { formatTimestamp } from "../util/format.js";
@@ -9,7 +9,7 @@ import { overlay } from "../state/overlay_state.js";
 import { toWindow } from "../state/rows.js";
 import { showNote } from "../util/status_line.js";
 import { clearSelection, select } from "../state/selection.js";
-import { view } from "../state/view.js";
+import { view } from "../state/view_state.js";
 
 /** The distance in pixels at which the pointer snaps to an edge, about the precision of a hand. */
 const SNAP_DISTANCE = 8;

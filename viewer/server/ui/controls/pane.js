@@ -6,7 +6,8 @@ import { byId } from "../util/dom.js";
 import { setCommonWidth, leaveWidthToPanes } from "../view/name_column.js";
 import { copyPanelState, watchPanel } from "../panels/side_panel.js";
 import { select } from "../state/selection.js";
-import { activeFilters, followPane, onChange, setLongestDuration, view } from "../state/view.js";
+import { activeFilters, onChange, view } from "../state/view_state.js";
+import { followPane, setLongestDuration } from "../state/viewport.js";
 
 /** Whether another page contains this one. */
 export const inPane = window.parent !== window;

@@ -2,7 +2,7 @@
 // all related entities.
 
 import { request } from "../net/api.js";
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { isolate, byId, joinNames, make } from "../util/dom.js";
 import { facts, factPairs } from "../state/facts.js";
 import { formatTimestamp, formatDuration, groupDigits, formatPercent } from "../util/format.js";
@@ -13,7 +13,7 @@ import { rowAt, toRows, toWindow } from "../state/rows.js";
 import { showReadout, clearReadout } from "../util/status_line.js";
 import { paintRuler } from "../view/timeline.js";
 import { highlightRow } from "../view/tree.js";
-import { imageParameters, view } from "../state/view.js";
+import { imageParameters, view } from "../state/view_state.js";
 
 /** @type {HTMLElement} */ const tooltip = byId("tooltip");
 

@@ -10,7 +10,8 @@ import { showNote } from "../util/status_line.js";
 import { focusRow, focusedRow, listenToTree } from "../view/tree.js";
 import { select as selectPart } from "../state/selection.js";
 import { overlay } from "../state/overlay_state.js";
-import { notifyChange, storeView, storeViewSoon, toggle, view } from "../state/view.js";
+import { storeView, storeViewSoon } from "../state/address.js";
+import { notifyChange, toggle, view } from "../state/view_state.js";
 
 /** @typedef {import("../state/rows.js").Row} Row */
 

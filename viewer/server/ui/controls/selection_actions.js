@@ -13,7 +13,8 @@ import { leaveDiagram } from "./pointer.js";
 import { parseShownTimeRange } from "./time_range_field.js";
 import { showTab } from "../panels/side_panel.js";
 import { showNote } from "../util/status_line.js";
-import { fit, show, traceDuration, view } from "../state/view.js";
+import { traceDuration, view } from "../state/view_state.js";
+import { fit, show } from "../state/viewport.js";
 
 /** The free share on each side of the selection after a zoom to it. */
 const ZOOM_MARGIN = 0.1;

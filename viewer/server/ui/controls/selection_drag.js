@@ -1,11 +1,11 @@
 // Makes, moves and resizes the selection with the pointer.
 
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { leaveDiagram } from "./pointer.js";
 import { layout, pinnedHeight, rowAt, toRows, toWindow } from "../state/rows.js";
 import { rowsMeant, select, selectedStretches } from "../state/selection.js";
-import { view } from "../state/view.js";
+import { view } from "../state/view_state.js";
 
 /** @type {HTMLElement} */ const diagram = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");

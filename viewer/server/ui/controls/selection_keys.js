@@ -1,13 +1,14 @@
 // Makes, moves and resizes the selection with keys.
 
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { keyTarget } from "./row_actions.js";
 import { layout, reveal } from "../state/rows.js";
 import { hasSelection, isSelectMode, rowsMeant, select, selectedStretches, setSelectMode, sizeInWords } from "../state/selection.js";
 import { shiftedRows } from "./selection_drag.js";
 import { showNote } from "../util/status_line.js";
-import { show, view } from "../state/view.js";
+import { view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /** The share of the visible time range by which a key moves an edge. */
 const KEY_STEP = 1 / 100;

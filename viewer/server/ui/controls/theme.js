@@ -3,7 +3,7 @@
 import { byId } from "../util/dom.js";
 import { openMenu } from "../util/menu.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange } from "../state/view.js";
+import { notifyChange } from "../state/view_state.js";
 
 /** @typedef {"system" | "light" | "dark" | "contrast"} Choice */
 

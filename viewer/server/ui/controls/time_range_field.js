@@ -6,7 +6,8 @@ import { formatTimestamp, formatDuration, fromOrigin } from "../util/format.js";
 import { showNote } from "../util/status_line.js";
 import { parseTime, parseTimeRange } from "../util/time_range.js";
 import { select } from "../state/selection.js";
-import { traceDuration, show, view } from "../state/view.js";
+import { traceDuration, view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /** @type {HTMLInputElement} */ const field = byId("time-range-field");
 /** @type {HTMLElement} */ const errorLine = byId("time-range-error");

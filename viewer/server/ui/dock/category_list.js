@@ -3,7 +3,7 @@
 // contains them.
 
 import { request, send } from "../net/api.js";
-import { setSetting, setting } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
 
 /** The words of the categories with their meaning. @type {[string, string][]} */
 export const CATEGORIES = [["busy", "The unit computes"], ["overhead", "It communicates, synchronises or schedules"], ["idle", "It waits"], ["ignored", "The enclosing state decides"]];

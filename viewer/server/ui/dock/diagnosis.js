@@ -10,10 +10,12 @@ import { findText } from "../panels/search.js";
 import { reveal, rowOf } from "../state/rows.js";
 import { select, selectedRowNumbers, selectionKey } from "../state/selection.js";
 import { viewsRange } from "../state/time_cursor.js";
-import { activeFilters, currentGeneration, setSetting, setting, show, traceDuration, view } from "../state/view.js";
-import { sharedOptions } from "./card_list.js";
+import { setSetting, setting } from "../state/address.js";
+import { activeFilters, currentGeneration, traceDuration, view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
+import { sharedOptions } from "./cards/card_list.js";
 import { categoryParameter } from "./category_list.js";
-import { LatestRequest } from "./card_request.js";
+import { LatestRequest } from "./cards/card_request.js";
 import { setMode, toggleMode } from "./diagram_mode.js";
 import { reportSections } from "./diagnosis_sections.js";
 

@@ -3,7 +3,7 @@
 
 import { make } from "../util/dom.js";
 import { formatDuration, formatPercent, groupDigits, rangeInWords } from "../util/format.js";
-import { setting } from "../state/view.js";
+import { setting } from "../state/address.js";
 
 /**
  * The actions of the report.

@@ -5,8 +5,9 @@ import { RefusedError, request } from "../net/api.js";
 import { byId } from "../util/dom.js";
 import { openMenu } from "../util/menu.js";
 import { showNote } from "../util/status_line.js";
-import { activeFilters, activeMode, notifyChange, onChange, setModeDescription, storeView, view } from "../state/view.js";
-import { loadViews, restoreCards, sharedOptions } from "./card_list.js";
+import { storeView } from "../state/address.js";
+import { activeFilters, activeMode, notifyChange, onChange, setModeDescription, view } from "../state/view_state.js";
+import { loadViews, restoreCards, sharedOptions } from "./cards/card_list.js";
 import { categoryList, loadCategories, onAssign } from "./category_list.js";
 
 /** The modes: the name of their view, their name on the page, and their effect. */

@@ -3,8 +3,8 @@
 
 import { byId, make, sizedContext } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
-import { cards, views } from "./card_list.js";
-import { paintCard, LatestRequest, requestCards } from "./card_request.js";
+import { cards, views } from "./cards/card_list.js";
+import { paintCard, LatestRequest, requestCards } from "./cards/card_request.js";
 import { openCardFile, OWN_GROUP, reloadViews, removeButton, removedList } from "./own_views.js";
 
 /** @type {HTMLElement} */ const box = byId("gallery");
@@ -74,7 +74,7 @@ function refill(add, focus) {
 }
 
 /**
- * @param {import("./card_list.js").View} view
+ * @param {import("./cards/card_list.js").View} view
  * @param {(name: string) => void} add
  * @returns {GalleryItem}
  */

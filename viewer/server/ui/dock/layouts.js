@@ -3,13 +3,13 @@
 
 import { make, saveFile } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
-import { views } from "./card_list.js";
-import { requestText, sendAbout } from "./card_request.js";
+import { views } from "./cards/card_list.js";
+import { requestText, sendAbout } from "./cards/card_request.js";
 
 /** The name of a layout that has no name yet. */
 const FIRST_NAME = "My layout";
 
-/** @typedef {import("./card_list.js").Card} Card */
+/** @typedef {import("./cards/card_list.js").Card} Card */
 
 /** Whether the option `layout` of a card is a layout of the user. @param {Card} card */
 export const hasOwnLayout = (card) => views().layouts.includes(card.options.layout ?? "");

@@ -4,15 +4,15 @@
 import { send } from "../net/api.js";
 import { make } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
-import { activeFilters } from "../state/view.js";
-import { loadViews, putCards, takeCards, views, viewOf } from "./card_list.js";
+import { activeFilters } from "../state/view_state.js";
+import { loadViews, putCards, takeCards, views, viewOf } from "./cards/card_list.js";
 
 /** The group of the user's own views. */
 export const OWN_GROUP = "Your own";
 
 /**
  * The cards of removed views with their places, for their restoration.
- * @type {Map<string, [number, import("./card_list.js").Card][]>}
+ * @type {Map<string, [number, import("./cards/card_list.js").Card][]>}
  */
 const removedCards = new Map();
 
@@ -65,7 +65,7 @@ export function removedList(onRestore) {
 
 /**
  * The button that removes the card file of a view, with the cards that show it.
- * @param {import("./card_list.js").View} view
+ * @param {import("./cards/card_list.js").View} view
  * @param {(name: string) => unknown} onRemove called with the name of the removed view
  */
 export function removeButton({ name, title, file }, onRemove) {

@@ -7,7 +7,7 @@ import { showNote } from "../util/status_line.js";
 import { parseTime } from "../util/time_range.js";
 import { selectedRowNumbers } from "../state/selection.js";
 import { cursorTime, onCursor, setCursor, storeCursor, viewsRange } from "../state/time_cursor.js";
-import { setSetting, setting } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
 import { categoryParameter } from "./category_list.js";
 import { findMatch, listenToStop, restoreStop, showMatch, stepToMatch, stopText } from "./stop_at.js";
 import { setTick, startTicks, stopTicks, TICKS_PER_SECOND } from "./ticks.js";

@@ -7,7 +7,8 @@ import { formatTimestamp } from "../util/format.js";
 import { showNote } from "../util/status_line.js";
 import { overlay } from "../state/overlay_state.js";
 import { cursorTime, setCursor } from "../state/time_cursor.js";
-import { setSetting, setting, traceDuration } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
+import { traceDuration } from "../state/view_state.js";
 import { paintOverlay } from "../view/overlay.js";
 
 /** @typedef {{ t: number, id: string, name: string, path: string[] }} Match */

@@ -2,7 +2,7 @@
 // the direction of play, so that a tick needs no round trip.
 
 import { cancel } from "../net/api.js";
-import { completeCards, requestCards } from "./card_request.js";
+import { completeCards, requestCards } from "./cards/card_request.js";
 
 /** Ticks per second of play: the usual number of frames per second of a screen. */
 export const TICKS_PER_SECOND = 60;
@@ -17,7 +17,7 @@ const SERVER_SHARE = 0.8;
 /**
  * The times of play: the time of each tick from 0, and the number of the last tick.
  * @typedef {{ timeOf: (tick: number) => number, last: number }} Plan
- * @typedef {import("./card_request.js").CardRequest} CardRequest
+ * @typedef {import("./cards/card_request.js").CardRequest} CardRequest
  */
 
 /** @type {Plan | null} */

@@ -5,7 +5,8 @@ import { request, send } from "../net/api.js";
 import { byId, make, refill } from "../util/dom.js";
 import { openEditor } from "./filter_editor.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, storeView, view } from "../state/view.js";
+import { storeView } from "../state/address.js";
+import { notifyChange, view } from "../state/view_state.js";
 
 /** @typedef {[string, boolean]} Filter the expression, and whether it is switched on */
 

@@ -1,7 +1,7 @@
 // The inspected entity: its panel, steps to the next one of its kind, and steps over its links.
 
 import { request } from "../net/api.js";
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { facts, storeFacts } from "../state/facts.js";
 import { groupDigits } from "../util/format.js";
@@ -10,7 +10,9 @@ import { overlay } from "../state/overlay_state.js";
 import { reveal, rowOf } from "../state/rows.js";
 import { followSource, openSource } from "./source_file.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, storeView, traceDuration, show, view } from "../state/view.js";
+import { storeView } from "../state/address.js";
+import { notifyChange, traceDuration, view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /**
  * Opens the inspector.

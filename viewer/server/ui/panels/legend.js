@@ -2,13 +2,14 @@
 
 import { request } from "../net/api.js";
 import { appendFilter, addFilter, quoteName, replaceFilter } from "./filter_chain.js";
-import { overlapHint } from "./charts.js";
+import { overlapHint } from "./statistics_charts.js";
 import { byId, make, refill } from "../util/dom.js";
 import { formatDuration, groupDigits, formatPercent } from "../util/format.js";
 import { findText } from "./search.js";
 import { openMenu } from "../util/menu.js";
 import { layout } from "../state/rows.js";
-import { notifyChange, storeViewSoon, toggle, view } from "../state/view.js";
+import { storeViewSoon } from "../state/address.js";
+import { notifyChange, toggle, view } from "../state/view_state.js";
 
 /** With more values than these, they are in the order of their shares. */
 const MAX_UNSORTED = 24;

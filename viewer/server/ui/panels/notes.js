@@ -10,7 +10,8 @@ import { rowOf, reveal } from "../state/rows.js";
 import { select, selectedRange, selectedRowNumbers } from "../state/selection.js";
 import { showTab } from "./side_panel.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, show, view } from "../state/view.js";
+import { notifyChange, view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /** @typedef {import("../state/notes_store.js").Note} Note */
 

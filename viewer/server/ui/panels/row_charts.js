@@ -1,7 +1,7 @@
 // A small pie or columns for each row, with one key for all, and the same as a table. It shows the
 // differences between rows at a glance.
 
-import { colorKey, shape } from "./charts.js";
+import { colorKey, shape } from "./statistics_charts.js";
 import { isolate, make } from "../util/dom.js";
 import { formatDuration, formatPercent } from "../util/format.js";
 

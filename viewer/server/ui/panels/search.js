@@ -10,7 +10,8 @@ import { formatTimestamp, formatDuration, groupDigits, formatPercent } from "../
 import { showTab } from "./side_panel.js";
 import { markHits } from "../view/timeline.js";
 import { hasSelection, selectedRowNumbers, sizeInWords } from "../state/selection.js";
-import { traceDuration, setSetting, setting, view } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
+import { traceDuration, view } from "../state/view_state.js";
 
 /** @typedef {{ id: string, name: string, path: string[], from: number, to: number }} Hit */
 

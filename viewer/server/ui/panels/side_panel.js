@@ -3,7 +3,7 @@
 
 import { cancel } from "../net/api.js";
 import { byId } from "../util/dom.js";
-import { setSetting, setting } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
 
 /** @typedef {"legend" | "times" | "find" | "notes"} Tab */
 

@@ -1,13 +1,14 @@
 // The source pane: shows the source line of an entity, and leads from a line to all its entities.
 
 import { request, cancel } from "../net/api.js";
-import { resize } from "../view/chart.js";
+import { resize } from "../view/diagram.js";
 import { byId, make, refill } from "../util/dom.js";
 import { facts } from "../state/facts.js";
 import { formatDuration, groupDigits, formatPercent } from "../util/format.js";
 import { overlay } from "../state/overlay_state.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, activeFilters, currentGeneration, setSetting, setting, view } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
+import { activeFilters, currentGeneration, notifyChange, view } from "../state/view_state.js";
 
 /**
  * The number of highlighted entities of a line, before and after the visited one. More outlines

@@ -2,14 +2,16 @@
 // saved as CSV or JSON.
 
 import { request, cancel } from "../net/api.js";
-import { columns, curves, histogram, matrix, overlapHint, pie } from "./charts.js";
+import { columns, curves, histogram, matrix, overlapHint, pie } from "./statistics_charts.js";
 import { goTo } from "./inspected_entity.js";
 import { byId, make, refill, saveFile } from "../util/dom.js";
 import { rowCharts } from "./row_charts.js";
 import { formatTimestamp, formatDuration, formatValue, groupDigits, formatPercent } from "../util/format.js";
 import { layout, rowOf } from "../state/rows.js";
 import { rowsInWords, selectedRange, selectedRowNumbers } from "../state/selection.js";
-import { show, setSetting, setting, view } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
+import { view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /**
  * A row of a table.
@@ -232,7 +234,7 @@ function sumOfShares({ rows, none, existence }) {
   return (rows ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + (row.share ?? 0), first);
 }
 
-/** @param {any} type @returns {import("./charts.js").Part[]} */
+/** @param {any} type @returns {import("./statistics_charts.js").Part[]} */
 function slices(type) {
   const parts = type.rows.map((/** @type {any} */ row) => ({ name: row.name, color: row.color, size: row.nanos, text: shares ? formatPercent(row.share) : formatDuration(row.nanos), act: row.longest ? () => goTo(row.longest.id, true) : undefined }));
   if (type.none > 0 && type.existence > 0) parts.push({ name: "none", color: null, size: type.none, text: shares ? formatPercent(type.none / type.existence) : formatDuration(type.none) });

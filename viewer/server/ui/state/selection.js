@@ -4,7 +4,8 @@
 import { formatDuration, groupDigits } from "../util/format.js";
 import { writeRuns } from "../util/number_runs.js";
 import { layout, rowOf } from "./rows.js";
-import { notifyChange, setSetting, setting, storeView, storeViewSoon, view } from "./view.js";
+import { setSetting, setting, storeView, storeViewSoon } from "./address.js";
+import { notifyChange, view } from "./view_state.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 

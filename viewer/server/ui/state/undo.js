@@ -3,7 +3,7 @@
 
 import { scrollTop } from "./rows.js";
 import { showNote } from "../util/status_line.js";
-import { restoreRows, onStore } from "./view.js";
+import { onStore, restoreRows } from "./address.js";
 
 /**
  * The arrangement of the rows, the text searched in their names, and their scroll position.

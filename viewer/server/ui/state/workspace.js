@@ -5,7 +5,8 @@ import { send } from "../net/api.js";
 import { fileName, make, saveFile } from "../util/dom.js";
 import { readRuns } from "../util/number_runs.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, activeFilters, storeView, view, describeInvalidFilter } from "./view.js";
+import { describeInvalidFilter, storeView } from "./address.js";
+import { activeFilters, notifyChange, view } from "./view_state.js";
 
 /** @typedef {"containers" | "types" | "values"} Kind */
 /** @typedef {Record<Kind, Record<string, any>>} Names numbers and their names */

@@ -1,11 +1,11 @@
 // The time cursor of the views as a line in the diagram and in the minimap: dragged, or moved by
 // keys.
 
-import * as chart from "./chart.js";
+import * as chart from "./diagram.js";
 import { byId } from "../util/dom.js";
 import { formatTimestamp } from "../util/format.js";
 import { cursorTime, setCursor, viewsRange } from "../state/time_cursor.js";
-import { traceDuration, view } from "../state/view.js";
+import { traceDuration, view } from "../state/view_state.js";
 
 /** The share of the shown time range that a key moves the cursor by. */
 const KEY_STEP = 1 / 200;

@@ -1,6 +1,6 @@
 // Outlines around entities of the image.
 
-import * as chart from "./chart.js";
+import * as chart from "./diagram.js";
 import { outline } from "./scene.js";
 import { pinnedHeight, rowOf, toWindow } from "../state/rows.js";
 

@@ -1,7 +1,7 @@
 // The mark of a collective operation over the diagram: its parts are outlined, and a line joins the
 // times at which they enter. A disc is at the last entry.
 
-import * as chart from "./chart.js";
+import * as chart from "./diagram.js";
 import { cssColor } from "../util/dom.js";
 import { drawHitOutline, middleOf, shownRow } from "./entity_outline.js";
 import { pinnedHeight, toWindow } from "../state/rows.js";

@@ -1,7 +1,7 @@
 // The overlay of the diagram: the line of the pointer, the time range being chosen, the selection,
 // and highlighted entities.
 
-import * as chart from "./chart.js";
+import * as chart from "./diagram.js";
 import { byId, cssColor, sizedContext } from "../util/dom.js";
 import { drawHitOutline, middleOf, shownRow } from "./entity_outline.js";
 import { drawOperation } from "./operation_mark.js";
@@ -9,7 +9,7 @@ import { outline } from "./scene.js";
 import { selectionParts } from "./selection_box.js";
 import { toWindow } from "../state/rows.js";
 import { overlay } from "../state/overlay_state.js";
-import { view } from "../state/view.js";
+import { view } from "../state/view_state.js";
 
 const canvas = /** @type {HTMLCanvasElement} */ (byId("chart").querySelector(".overlay"));
 

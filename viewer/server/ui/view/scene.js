@@ -1,5 +1,5 @@
 // Draws a scene message (viewer/src/scene/wire.rs) on a canvas, and finds the entity at a point.
-// Used by chart.js, timeline.js and overlay.js.
+// Used by diagram.js, timeline.js and overlay.js.
 
 import { Mixtures } from "./mixtures.js";
 import { NumberReader } from "../net/wire.js";

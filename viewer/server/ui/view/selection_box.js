@@ -1,12 +1,12 @@
 // The box of the selection in the diagram: its edges, which are dragged or moved by keys, and the
 // toolbar beside it.
 
-import * as chart from "./chart.js";
+import * as chart from "./diagram.js";
 import { byId, make } from "../util/dom.js";
 import { formatTimestamp } from "../util/format.js";
 import { layout, pinnedHeight, toWindow } from "../state/rows.js";
 import { hasSelection, selectedStretches, selectionKey, sizeInWords } from "../state/selection.js";
-import { traceDuration, view } from "../state/view.js";
+import { traceDuration, view } from "../state/view_state.js";
 
 /** @type {HTMLElement} */ const box = byId("selection");
 /** @type {HTMLElement} */ const toolbar = byId("selection-toolbar");

@@ -1,12 +1,13 @@
 // Time above the diagram: the ruler, and the whole trace with the shown time range.
 
 import { request } from "../net/api.js";
-import { clockAt, isClock, timeAxis } from "./clock.js";
+import { clockAt, isClock, timeAxis } from "./time_of_day.js";
 import { byId, cssColor, pixelRatio, sizedContext } from "../util/dom.js";
 import { drawScene } from "./scene.js";
 import { formatTimestamp, formatDuration, rangeInWords } from "../util/format.js";
 import { notes } from "../state/notes_store.js";
-import { traceDuration, imageParameters, pan, show, view } from "../state/view.js";
+import { imageParameters, traceDuration, view } from "../state/view_state.js";
+import { pan, show } from "../state/viewport.js";
 
 /** @type {HTMLElement} */ const minimap = byId("minimap");
 const frame = /** @type {HTMLElement} */ (minimap.querySelector(".window"));

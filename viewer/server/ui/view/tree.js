@@ -6,7 +6,7 @@ import { overlay } from "../state/overlay_state.js";
 import { ancestorsOf, pointUnits } from "../state/pointed_units.js";
 import { pinnedHeight, indent, labelledStrips, layout, hasRoomForBounds, reveal, rowOf, scrollTop } from "../state/rows.js";
 import { isRowSelected } from "../state/selection.js";
-import { view } from "../state/view.js";
+import { view } from "../state/view_state.js";
 
 /** The container of the row with the keyboard focus. @type {number | null} */
 let focusedId = null;

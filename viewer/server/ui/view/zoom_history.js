@@ -3,7 +3,9 @@
 
 import { byId, make } from "../util/dom.js";
 import { formatTimestamp, formatDuration } from "../util/format.js";
-import { zoomHistory, show, view } from "../state/view.js";
+import { zoomHistory } from "../state/address.js";
+import { view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 let shownZooms = "";
 

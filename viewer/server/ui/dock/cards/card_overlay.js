@@ -1,10 +1,10 @@
 // The overlay of a card: the marks of pointed units, the pointed mark, the time cursor, and a node
 // that is being moved.
 
-import { cssColor, sizedContext } from "../util/dom.js";
-import { formatTimestamp } from "../util/format.js";
-import { cursorTime } from "../state/time_cursor.js";
-import { isPointed, pointed } from "../state/pointed_units.js";
+import { cssColor, sizedContext } from "../../util/dom.js";
+import { formatTimestamp } from "../../util/format.js";
+import { cursorTime } from "../../state/time_cursor.js";
+import { isPointed, pointed } from "../../state/pointed_units.js";
 import { isOverTime, highlightedBands, highlightedMarks, outlineMark } from "./card_regions.js";
 
 /**

@@ -1,46 +1,12 @@
-// The view: the time range, the rows, dimmed and hidden values and types, the chosen entity and the
-// selection. The address contains all of it.
+// The address of the page: it contains the state of the view and the settings of panels and dock.
+// Each step of the browser's history is an earlier address.
 
-import { setRequestSources } from "../net/api.js";
 import { readRuns, writeRuns } from "../util/number_runs.js";
 import { showNote } from "../util/status_line.js";
-
-/**
- * The state of the view.
- * @typedef {object} View
- * @property {number} from nanoseconds after the trace's first timestamp
- * @property {number} to
- * @property {number | null} level containers at this depth are folded
- * @property {Set<number>} toggled containers that differ from that
- * @property {number[]} pinned containers on top, in this order
- * @property {Set<number>} hiddenRows containers that are not drawn
- * @property {[number, number][]} moved `[container, the next sibling]`, applied in order; 0 is the
- * end
- * @property {string} names text that the names of the rows contain
- * @property {Set<number>} dimmed values
- * @property {Set<number>} hidden types
- * @property {Set<number>} gradients variables that are drawn as gradients
- * @property {string | null} mode the mode of the diagram; null: the trace as recorded
- * @property {[string, boolean][]} filters expressions, and whether they act
- * @property {string | null} chosen the entity in the inspector
- * @property {boolean} chained whether the chain of links through it is highlighted
- * @property {[number, number] | null} selectedTime the time range of the selection; null: any time
- * @property {Set<number>} selectedRows containers of the selection; none: all rows
- * @typedef {"time" | "rows" | "style" | "selection" | "shape" | "settings"} Change `shape`: the
- * selection is being dragged, so that only its drawing changes
- */
-
-/** @type {View} */
-export const view = {
-  from: 0, to: 1, level: null, toggled: new Set(), pinned: [], hiddenRows: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(), gradients: new Set(),
-  mode: null, filters: [], chosen: null, chained: false, selectedTime: null, selectedRows: new Set(),
-};
+import { notifyChange, setExtent, traceDuration, view } from "./view_state.js";
 
 /** The zooms that led here, from the widest: each contains the next. @type {[number, number][]} */
 let zooms = [];
-let length = 1;
-/** @type {((kind: Change) => void)[]} */
-const listeners = [];
 let timer = 0;
 /**
  * Whether a pending change makes no step of the history, because another pane's step moved this
@@ -120,26 +86,6 @@ function historyPart(address) {
   return String(parts);
 }
 
-/** The filters that act, in the format of the server. */
-export function activeFilters() {
-  const on = view.filters.filter((filter) => filter[1]).map((filter) => filter[0]);
-  return on.length ? JSON.stringify(on) : "";
-}
-
-/** Writes a mode in the format of the server. */
-let describeMode = (/** @type {string} */ name) => JSON.stringify({ name });
-
-/** @param {(name: string) => string} description writes a mode with its options */
-export function setModeDescription(description) {
-  describeMode = description;
-}
-
-/** A mode of the diagram in the format of the server; by default, the present one. */
-export function activeMode(name = view.mode) {
-  return name ? describeMode(name) : "";
-}
-setRequestSources(activeFilters, activeMode);
-
 /**
  * Restores the arrangement of the rows.
  * @param {string} rows
@@ -154,60 +100,14 @@ export function restoreRows(rows, names, top) {
   notifyChange("rows");
 }
 
-/** @param {(kind: Change) => void} listener */
-export function onChange(listener) {
-  listeners.push(listener);
-}
-
-/** @param {Change} kind */
-export function notifyChange(kind) {
-  listeners.forEach((listener) => listener(kind));
-}
-
-/** The longest duration of another trace on the same page, in nanoseconds. */
-let longestDuration = 0;
-
-/** Lets the view extend to the end of another trace. @param {number} duration */
-export function setLongestDuration(duration) {
-  longestDuration = duration;
-}
-
-/** The generation of the trace: it changes while the trace is read or written. */
-let generation = 0;
-
-/** The generation that is shown. */
-export function currentGeneration() {
-  return generation;
-}
-
-/**
- * Changes to another generation of the trace. A time range at the end follows the end, the whole
- * trace stays whole, and any other time range stays in place.
- * @param {number} duration
- * @param {number} shift the increase of all timestamps of the page
- * @param {number} next the new generation
- */
-export function setGeneration(duration, shift, next) {
-  const [previousDuration, span] = [length, view.to - view.from];
-  const showsAll = view.from <= 0 && view.to >= previousDuration;
-  const showsEnd = !showsAll && Math.abs(view.to - previousDuration) <= span / 100;
-  length = duration;
-  generation = next;
-  const viewShift = showsEnd ? duration - previousDuration : shift;
-  [view.from, view.to] = showsAll ? [0, duration] : [view.from + viewShift, view.to + viewShift];
-  if (view.selectedTime) view.selectedTime = [view.selectedTime[0] + shift, view.selectedTime[1] + shift];
-  zooms = showsAll ? [[0, duration]] : zooms.map(([from, to], index) => (index === 0 ? [0, duration] : [from + viewShift, to + viewShift]));
-  storeView(true);
-}
-
-/** Length of the trace, in nanoseconds. */
-export function traceDuration() {
-  return length;
-}
-
 /** The time ranges from the whole trace to the current view, in the order of zooming in. */
 export function zoomHistory() {
   return zooms;
+}
+
+/** @param {[number, number][]} ranges */
+export function setZoomHistory(ranges) {
+  zooms = ranges;
 }
 
 /**
@@ -216,8 +116,7 @@ export function zoomHistory() {
  * @param {number} number the generation
  */
 export function startView(duration, storedRows, number) {
-  length = duration;
-  generation = number;
+  setExtent(duration, number);
   const address = location.hash.slice(1);
   readAddress(address || storedRows);
   zooms = history.state?.zooms ?? addZoom([], [view.from, view.to]);
@@ -242,63 +141,6 @@ export function startView(duration, storedRows, number) {
 }
 
 /**
- * Shows a time range, limited to sensible lengths and positions.
- * @param {number} from
- * @param {number} to
- * @param {boolean} [step] a step of the history by itself, not part of a movement
- * @param {boolean} [follows] another pane has moved
- */
-export function show(from, to, step = false, follows = false) {
-  const minSpan = 20;
-  const longest = Math.max(length, longestDuration);
-  const span = Math.min(Math.max(to - from, minSpan), longest * 1.5);
-  const middle = (from + to) / 2;
-  // At most a quarter of the image lies outside the trace.
-  const first = Math.min(Math.max(middle - span / 2, -span / 4), Math.max(longest - span * 0.75, -span / 4));
-  const [a, b] = [Math.round(first), Math.round(first + span)];
-  if (a === view.from && b === view.to) return;
-  if (step) storeView();
-  view.from = a;
-  view.to = b;
-  if (step) storeView();
-  else storeViewSoon(follows);
-  notifyChange("time");
-}
-
-/**
- * Moves to the time range of another pane. The step of the history belongs to that pane, and this
- * address follows, so that Back there moves both back.
- * @param {number} from
- * @param {number} to
- */
-export function followPane(from, to) {
-  show(from, to, false, true);
-}
-
-export function fit() {
-  show(0, length, true);
-}
-
-/**
- * @param {number} factor below 1 zooms in
- * @param {number} [center] the timestamp that keeps its position
- */
-export function zoom(factor, center = (view.from + view.to) / 2) {
-  show(center - (center - view.from) * factor, center + (view.to - center) * factor);
-}
-
-/** @param {number} share of the time range */
-export function pan(share) {
-  const shift = (view.to - view.from) * share;
-  show(view.from + shift, view.to + shift);
-}
-
-/** @param {Set<number>} set @param {number} member */
-export function toggle(set, member) {
-  if (!set.delete(member)) set.add(member);
-}
-
-/**
  * Schedules the view for the address; a pause in the movement makes a step of the history.
  * @param {boolean} [follows] another pane has moved: no step
  */
@@ -309,7 +151,7 @@ export function storeViewSoon(follows = false) {
 }
 
 /** Returns to the previous time range or selection. An unfinished movement is a step already. */
-export function back() {
+export function showPreviousView() {
   if (timer) storeView();
   // This page does not know the steps of other panes.
   if (step > 0 || window.parent !== window) history.back();
@@ -333,7 +175,7 @@ export function storeView(replaces = false) {
   if (storedAddress !== historyPart(address)) {
     storedAddress = historyPart(address);
     notifyStore();
-    listeners.forEach((listener) => listener("selection"));
+    notifyChange("selection");
   }
 }
 
@@ -346,8 +188,8 @@ export function storeView(replaces = false) {
  */
 function addZoom(before, [from, to]) {
   /** @type {[number, number]} */
-  const wholeRange = [0, length];
-  if (from <= 0 && to >= length) return [wholeRange];
+  const wholeRange = [0, traceDuration()];
+  if (from <= 0 && to >= traceDuration()) return [wholeRange];
   const wider = before.filter(([a, b], index) => index > 0 && a <= from && b >= to && b - a >= 2 * (to - from));
   return [wholeRange, ...wider.slice(-4), [from, to]];
 }
@@ -357,7 +199,7 @@ const SETS = /** @type {const} */ ([["toggled", "toggled"], ["hiddenRows", "gone
 
 function viewAddress() {
   const parts = new URLSearchParams(rowParameters());
-  if (view.from !== 0 || view.to !== length) parts.set("t", `${view.from}-${view.to}`.replace("--", "-~"));
+  if (view.from !== 0 || view.to !== traceDuration()) parts.set("t", `${view.from}-${view.to}`.replace("--", "-~"));
   if (view.names) parts.set("names", view.names);
   if (view.chosen) parts.set("chosen", view.chosen);
   if (view.chosen && view.chained) parts.set("chain", "1");
@@ -399,9 +241,9 @@ function readAddress(address) {
   const parts = new URLSearchParams(address);
   const words = (/** @type {string} */ name) => (parts.get(name) ?? "").split(" ");
   const times = /^(-?\d+)-(~?\d+)$/.exec(parts.get("t") ?? "");
-  const [from, to] = times ? [Number(times[1]), Number(times[2].replace("~", "-"))] : [0, length];
+  const [from, to] = times ? [Number(times[1]), Number(times[2].replace("~", "-"))] : [0, traceDuration()];
   // Larger timestamps in an address are ignored: no trace extends that far.
-  [view.from, view.to] = from < to && from > -MAX_TIMESTAMP && to < MAX_TIMESTAMP ? [from, to] : [0, length];
+  [view.from, view.to] = from < to && from > -MAX_TIMESTAMP && to < MAX_TIMESTAMP ? [from, to] : [0, traceDuration()];
   view.names = parts.get("names") ?? "";
   view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
   view.chained = parts.get("chain") === "1";
@@ -454,24 +296,4 @@ function readFilters(text) {
 export function describeInvalidFilter(entries, text) {
   const index = entries.findIndex((entry) => { const value = text(entry); return typeof value !== "string" || value.trim() === ""; });
   return index < 0 ? "" : `entry ${index + 1} of the filters is ${JSON.stringify(entries[index]).slice(0, 60)}; a filter is a text such as "hide container a"`;
-}
-
-/** The part of a request with the contents and the style of the image. */
-export function imageParameters() {
-  return {
-    generation,
-    fill: document.querySelector(".scroller")?.clientHeight ?? 0,
-    filters: activeFilters(),
-    mode: activeMode(),
-    theme: document.documentElement.dataset.theme,
-    level: view.level,
-    toggled: [...view.toggled].join(","),
-    pinned: view.pinned.join(","),
-    hidden_containers: [...view.hiddenRows].join(","),
-    moved: view.moved.map((pair) => pair.join("-")).join(","),
-    names: view.names,
-    dimmed: [...view.dimmed].join(","),
-    hidden: [...view.hidden].join(","),
-    gradients: [...view.gradients].join(","),
-  };
 }

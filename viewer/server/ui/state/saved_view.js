@@ -3,7 +3,8 @@
 
 import { send } from "../net/api.js";
 import { showNote } from "../util/status_line.js";
-import { activeFilters, onStore, view } from "./view.js";
+import { onStore } from "./address.js";
+import { activeFilters, view } from "./view_state.js";
 import { namesOf, renumber, setTrace } from "./workspace.js";
 
 /**

@@ -4,7 +4,8 @@ import { placed } from "../util/axis.js";
 import { textWidth } from "../util/dom.js";
 import { rulerTicks } from "../util/format.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, setSetting, setting, view } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
+import { notifyChange, view } from "../state/view_state.js";
 
 const SECOND = 1_000_000_000n;
 /** Steps of at least a second, in seconds. */

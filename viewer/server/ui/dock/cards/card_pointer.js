@@ -1,18 +1,18 @@
 // Pointing at the marks of a card by pointer or keys: shows their exact values, highlights their
 // units in all cards and in the diagram, and moves the nodes of networks.
 
-import { byId, make } from "../util/dom.js";
-import { showNote } from "../util/status_line.js";
-import { overlay } from "../state/overlay_state.js";
-import { pointUnits } from "../state/pointed_units.js";
-import { setCursor, storeCursor } from "../state/time_cursor.js";
-import { paintOverlay } from "../view/overlay.js";
-import { markTimes } from "../view/timeline.js";
-import { goTo } from "../panels/inspected_entity.js";
+import { byId, make } from "../../util/dom.js";
+import { showNote } from "../../util/status_line.js";
+import { overlay } from "../../state/overlay_state.js";
+import { pointUnits } from "../../state/pointed_units.js";
+import { setCursor, storeCursor } from "../../state/time_cursor.js";
+import { paintOverlay } from "../../view/overlay.js";
+import { markTimes } from "../../view/timeline.js";
+import { goTo } from "../../panels/inspected_entity.js";
 import { clearMessages, showMessages } from "./card_messages.js";
 import { isOverTime, markAt, middleOf, subjectOf } from "./card_regions.js";
 import { requestAbout } from "./card_request.js";
-import { saveLayout } from "./layouts.js";
+import { saveLayout } from "../layouts.js";
 import { storeCards, viewOf } from "./card_list.js";
 
 /** @typedef {import("./card_grid.js").Tile} Tile */

@@ -1,16 +1,16 @@
 // Requests the drawings of cards, and paints them. There is one request for all cards. While it
 // runs, the latest request waits, so that a moving cursor never queues requests.
 
-import { request, requestParameters, RefusedError } from "../net/api.js";
-import { fileName, pixelRatio, saveFile, sizedContext } from "../util/dom.js";
-import { showNote } from "../util/status_line.js";
-import { drawScene } from "../view/scene.js";
-import { selectedRowNumbers } from "../state/selection.js";
-import { cursorTime, viewsRange } from "../state/time_cursor.js";
-import { activeFilters } from "../state/view.js";
+import { request, requestParameters, RefusedError } from "../../net/api.js";
+import { fileName, pixelRatio, saveFile, sizedContext } from "../../util/dom.js";
+import { showNote } from "../../util/status_line.js";
+import { drawScene } from "../../view/scene.js";
+import { selectedRowNumbers } from "../../state/selection.js";
+import { cursorTime, viewsRange } from "../../state/time_cursor.js";
+import { activeFilters } from "../../state/view_state.js";
 import { readRegions } from "./card_regions.js";
-import { categoryParameter } from "./category_list.js";
-import { completeRegions, completeScene } from "./scene_changes.js";
+import { categoryParameter } from "../category_list.js";
+import { completeRegions, completeScene } from "../scene_changes.js";
 
 /**
  * A card to be drawn. `hash` and `marks` are the hashes of the drawing and of the places of its

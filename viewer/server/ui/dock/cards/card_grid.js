@@ -1,7 +1,7 @@
 // The grid of cards: views of the trace at the time cursor.
 
-import { byId, make } from "../util/dom.js";
-import { showNote } from "../util/status_line.js";
+import { byId, make } from "../../util/dom.js";
+import { showNote } from "../../util/status_line.js";
 import { cards, largeIndex, moveCard, removeCard, setLarge, storeCards, viewOf } from "./card_list.js";
 import { refreshMessages } from "./card_messages.js";
 import { listenToMove } from "./card_move.js";
@@ -9,10 +9,10 @@ import { optionsForm } from "./card_options.js";
 import { paintOverlay } from "./card_overlay.js";
 import { leave, listenToMarks, nodePositions, setPointerTarget, showMarkText } from "./card_pointer.js";
 import { completeCards, paintCard, LatestRequest, requestCards } from "./card_request.js";
-import { showTable, TABLE_ROWS } from "./chart_table.js";
-import { refreshMode, toggleMode } from "./diagram_mode.js";
-import { tickAnswers } from "./ticks.js";
-import { view } from "../state/view.js";
+import { showTable, TABLE_ROWS } from "../chart_table.js";
+import { refreshMode, toggleMode } from "../diagram_mode.js";
+import { tickAnswers } from "../ticks.js";
+import { view } from "../../state/view_state.js";
 
 /** @type {HTMLElement} */ const grid = byId("cards");
 /** Minimum size of a card in pixels. In smaller cards, the texts leave no room for the marks. */

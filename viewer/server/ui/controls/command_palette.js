@@ -11,7 +11,8 @@ import { formatDuration } from "../util/format.js";
 import { parseShownTimeRange } from "./time_range_field.js";
 import { select } from "../state/selection.js";
 import { focusRow } from "../view/tree.js";
-import { show, view } from "../state/view.js";
+import { view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /** @typedef {{ name: string, more: string, run: () => unknown }} Choice */
 /** @typedef {import("./actions.js").Action} Action */

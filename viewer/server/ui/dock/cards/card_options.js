@@ -1,9 +1,9 @@
 // The form with the options of a card, made of the list of options.
 
-import { make } from "../util/dom.js";
+import { make } from "../../util/dom.js";
 import { cards, views, viewOf } from "./card_list.js";
 import { saveCard } from "./card_request.js";
-import { layoutForm } from "./layouts.js";
+import { layoutForm } from "../layouts.js";
 
 let formCount = 0;
 

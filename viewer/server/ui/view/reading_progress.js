@@ -2,13 +2,14 @@
 // soon as the server has one.
 
 import { requestParameters, request } from "../net/api.js";
-import { setClock } from "./clock.js";
+import { setClock } from "./time_of_day.js";
 import { facts, clearFacts } from "../state/facts.js";
 import { byId } from "../util/dom.js";
 import { moveOrigin } from "../util/format.js";
 import { overlay } from "../state/overlay_state.js";
 import { showNote } from "../util/status_line.js";
-import { setGeneration, currentGeneration, view } from "../state/view.js";
+import { currentGeneration, view } from "../state/view_state.js";
+import { setGeneration } from "../state/viewport.js";
 
 /** Seconds between two requests about a trace that is final: its file may still be replaced. */
 const FINAL_INTERVAL = 4;

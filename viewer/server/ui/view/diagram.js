@@ -4,9 +4,9 @@
 import { request, cancel } from "../net/api.js";
 import { byId, cssColor, pixelRatio, sizedContext } from "../util/dom.js";
 import { drawArrow, drawScene, hitAt, columnAt } from "./scene.js";
-import { timeAxis } from "./clock.js";
+import { timeAxis } from "./time_of_day.js";
 import { pinnedHeight, layout, setRows, toRows, toWindow, scrollTop } from "../state/rows.js";
-import { traceDuration, imageParameters, view } from "../state/view.js";
+import { imageParameters, traceDuration, view } from "../state/view_state.js";
 
 /** @type {HTMLElement} */ const chart = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");

@@ -1,8 +1,8 @@
 // The cards that the user chose, and the list of all views. The address contains the cards.
 
-import { request } from "../net/api.js";
-import { setParents } from "../state/pointed_units.js";
-import { setSetting, setting } from "../state/view.js";
+import { request } from "../../net/api.js";
+import { setParents } from "../../state/pointed_units.js";
+import { setSetting, setting } from "../../state/address.js";
 
 /**
  * A card: the name of a view, its time mode (empty: the default of the view), its options, and

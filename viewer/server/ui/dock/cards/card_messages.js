@@ -1,7 +1,7 @@
 // The messages that a pointed mark of a card stands for, as arrows in the diagram.
 
-import { overlay } from "../state/overlay_state.js";
-import { paintOverlay } from "../view/overlay.js";
+import { overlay } from "../../state/overlay_state.js";
+import { paintOverlay } from "../../view/overlay.js";
 import { LatestRequest, requestAbout } from "./card_request.js";
 
 /** @typedef {import("./card_list.js").Card} Card */
