@@ -110,7 +110,7 @@ function showEmptiness(summary) {
 /** Shows a newer generation of a trace that is being read or written. @param {any} summary */
 async function showGeneration(summary) {
   showTitle(summary);
-  inspectedId = view.chosen;
+  inspectedId = view.entity;
   clearPointed();
   await refreshRows();
   showEmptiness(summary);
@@ -153,8 +153,8 @@ function updatePage(kind) {
   }
   showView();
   repaint();
-  if (view.chosen !== inspectedId) {
-    inspectedId = view.chosen;
+  if (view.entity !== inspectedId) {
+    inspectedId = view.entity;
     // Back and forward change the chosen entity, too.
     restoreInspected();
     if (kind === "selection") refreshPanelLater(0);
@@ -175,7 +175,7 @@ function updatePage(kind) {
     contentsBefore = shownContents();
     clearFacts();
     overlay.chainLinks = [];
-    if (view.chosen) restoreInspected();
+    if (view.entity) restoreInspected();
   }
   // The image comes first; the panel repeats its requests when the movement pauses.
   if (kind === "time") cancel("legend", "statistics", "histogram");

@@ -184,7 +184,7 @@ async function showPaneDifferences() {
   const progress = {};
   const answers = await Promise.all(compared.map(async (pane, index) => {
     const { trace, filters } = pane;
-    const [from, to] = comparedRange(pane);
+    const [from, to] = comparisonRange(pane);
     const [times, totals] = await Promise.all(["times", "totals"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${index}`, ({ done }) => {
       progress[route + index] = done;
       if (requestNumber === requestCount) showProgress(box, Math.min(...Object.values(progress)));
@@ -193,7 +193,7 @@ async function showPaneDifferences() {
   }));
   if (requestNumber !== requestCount) return;
   const secondName = compared[1].trace === compared[0].trace ? "other pane" : traceNames[compared[1].trace];
-  showDifferences(box, [traceNames[compared[0].trace], secondName], answers, [...new Set(compared.map(comparedInWords))].join("; "));
+  showDifferences(box, [traceNames[compared[0].trace], secondName], answers, [...new Set(compared.map(describeComparedRange))].join("; "));
 }
 
 /**
@@ -201,13 +201,13 @@ async function showPaneDifferences() {
  * @param {Pane} pane
  * @returns {[number, number]}
  */
-function comparedRange({ from, to, selected }) {
+function comparisonRange({ from, to, selected }) {
   return selected ?? [from, to];
 }
 
 /** @param {Pane} pane */
-function comparedInWords(pane) {
-  return `${pane.selected ? "selected" : "visible"} time range ${rangeInWords(...comparedRange(pane))}`;
+function describeComparedRange(pane) {
+  return `${pane.selected ? "selected" : "visible"} time range ${rangeInWords(...comparisonRange(pane))}`;
 }
 
 async function openPanes() {

@@ -38,21 +38,21 @@ function createRuler({ left, top, width, height }) {
   const measure = (text) => pen.measureText(text).width;
 
   return ({ a, b }) => {
-    const [first, seen] = [a * whole, (b - a) * whole];
-    const { base, ticks: found } = placed(width, measure, (spacing) => timeTicks(start, first, first + seen, width, spacing));
+    const [first, span] = [a * whole, (b - a) * whole];
+    const { base, ticks: axisTicks } = placeTicks(width, measure, (spacing) => timeTicks(start, first, first + span, width, spacing));
     const marks = [];
     const text = { y: top - 12, "font-size": 11, fill: muted };
     // The base of the ruler is left of it, or above it if there is not enough space.
     if (base) marks.push(make("text", measure(base) <= left - 24 ? { ...text, x: left - 12, "text-anchor": "end" } : { ...text, x: 12, y: top - 26 }, base));
-    for (const { x, center, label } of found) {
+    for (const { x, center, label } of axisTicks) {
       marks.push(make("line", { x1: left + x, x2: left + x, y1: top - 6, y2: top + height, stroke: grid }));
       if (label !== null) marks.push(make("text", { ...text, x: left + center, "text-anchor": "middle" }, label));
     }
     ticks.replaceChildren(...marks);
     const begin = start + BigInt(Math.ceil(first));
-    const end = begin + BigInt(Math.round(seen));
-    duration.textContent = durationText(seen, 4);
-    dates.textContent = `${timestampText(begin, seen / 1000)} – ${timestampText(end, seen / 1000)}`;
+    const end = begin + BigInt(Math.round(span));
+    duration.textContent = durationText(span, 4);
+    dates.textContent = `${timestampText(begin, span / 1000)} – ${timestampText(end, span / 1000)}`;
   };
 }
 
@@ -72,8 +72,8 @@ function rigidElements(plot) {
     const n = d.match(/-?[\d.]+/g).map(Number);
     if (MARK.test(d)) still(path, n[0]);
     else if (path.hasAttribute("stroke-linejoin") && n.length === 10) {
-      const near = (x, by) => n[4] + (x - n[4]) / by;
-      keep.push((by) => path.setAttribute("d", `M${n[0]} ${n[1]}L${near(n[2], by)} ${n[3]}M${n[4]} ${n[5]}L${near(n[6], by)} ${n[7]}L${near(n[8], by)} ${n[9]}Z`));
+      const scaleX = (x, by) => n[4] + (x - n[4]) / by;
+      keep.push((by) => path.setAttribute("d", `M${n[0]} ${n[1]}L${scaleX(n[2], by)} ${n[3]}M${n[4]} ${n[5]}L${scaleX(n[6], by)} ${n[7]}L${scaleX(n[8], by)} ${n[9]}Z`));
     }
   }
   return keep;
@@ -88,7 +88,7 @@ function createPlot({ width }) {
   return ({ a, b }) => {
     const by = 1 / (b - a);
     plot.setAttribute("transform", `matrix(${by} 0 0 1 ${-a * by * width} 0)`);
-    for (const one of keep) one(by);
+    for (const adjust of keep) adjust(by);
   };
 }
 

@@ -13,7 +13,7 @@ export async function exportAs(format) {
   showNote(`Creating the ${format.toUpperCase()}…`, true);
   const width = Math.max(600, document.querySelector(".stage")?.clientWidth ?? 1200);
   const [from, to] = selectedRange();
-  const answer = await fetch(`api/export?${requestParameters({ ...imageParameters(), fill: "", from, to, rows: selectedRowNumbers(), id: view.chosen ?? "", width, resolution: 1, format })}`).catch(() => null);
+  const answer = await fetch(`api/export?${requestParameters({ ...imageParameters(), fill: "", from, to, rows: selectedRowNumbers(), id: view.entity ?? "", width, resolution: 1, format })}`).catch(() => null);
   if (!answer?.ok) {
     showNote(answer ? (await answer.json().catch(() => ({ error: "The server sent no file" }))).error : "The server does not answer: nothing was saved");
     return;

@@ -85,7 +85,7 @@ function menuPosition() {
 }
 
 async function targetFacts() {
-  const id = overlay.target ?? view.chosen;
+  const id = overlay.target ?? view.entity;
   const entity = id ? await facts(id, "reach").catch(() => undefined) : undefined;
   if (!id) showNote("Point at an entity or select one first");
   return entity;

@@ -77,7 +77,7 @@ export async function measureHere() {
   /** @type {SnapPoint | null} */
   let point = null;
   if (overlay.x !== null && overlay.y !== null) point = snap(overlay.x, overlay.y);
-  else if (view.chosen) point = { time: 0, y: 0, id: view.chosen, end: start && start.id === view.chosen ? "to" : "from" };
+  else if (view.entity) point = { time: 0, y: 0, id: view.entity, end: start && start.id === view.entity ? "to" : "from" };
   if (!point) showNote("Point at the diagram or select an entity, then press m");
   else if (start) await setMeasurement(start, point);
   else {

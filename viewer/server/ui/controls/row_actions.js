@@ -51,14 +51,14 @@ function storeRows() {
 /** @param {Row} row */
 export function fold(row) {
   if (!row.expandable) return;
-  toggle(view.toggled, row.id);
+  toggle(view.toggledRows, row.id);
   storeRows();
 }
 
 /** @param {number | null} level containers at this depth are folded, all others are not */
 function foldAll(level) {
   view.level = level;
-  view.toggled.clear();
+  view.toggledRows.clear();
   storeRows();
 }
 
@@ -72,9 +72,9 @@ export function foldGroups() {
 
 /** @param {Row} row */
 export function pin(row) {
-  const index = view.pinned.indexOf(row.id);
-  if (index >= 0) view.pinned.splice(index, 1);
-  else view.pinned.push(row.id);
+  const index = view.pinnedRows.indexOf(row.id);
+  if (index >= 0) view.pinnedRows.splice(index, 1);
+  else view.pinnedRows.push(row.id);
   storeRows();
 }
 
@@ -82,7 +82,7 @@ export function pin(row) {
 export function hide(row) {
   const next = layout.rows[layout.rows.indexOf(row) + 1] ?? layout.rows[layout.rows.indexOf(row) - 1];
   view.hiddenRows.add(row.id);
-  view.pinned = view.pinned.filter((id) => id !== row.id);
+  view.pinnedRows = view.pinnedRows.filter((id) => id !== row.id);
   const hadFocus = focusedRow();
   storeRows();
   // Waits until that row has its new position.
@@ -106,7 +106,7 @@ export function showHidden() {
 
 /** Restores all rows to the order of the trace. */
 export function resetRows() {
-  Object.assign(view, { level: null, toggled: new Set(), pinned: [], hiddenRows: new Set(), moved: [], names: "" });
+  Object.assign(view, { level: null, toggledRows: new Set(), pinnedRows: [], hiddenRows: new Set(), rowMoves: [], names: "" });
   byId("row-search").value = "";
   storeRows();
 }
@@ -149,7 +149,7 @@ function group(rows) {
 }
 
 /** Removes the filter that made a group. @param {string} name */
-function dissolve(name) {
+function dissolveGroup(name) {
   lastGroup = null;
   const isRemoved = removeLast((text) => text.startsWith("group ") && text.endsWith(` into ${quoteName(name)}`)) || removeLast((text) => text.startsWith("reuse "));
   showNote(isRemoved ? `Dissolved: ${name}` : "No filter of this page made this group");
@@ -160,8 +160,8 @@ export function groupOrDissolve() {
   const row = keyTarget();
   const rows = layout.rows.filter((row) => view.selectedRows.has(row.id));
   if (rows.length > 1) group(rows);
-  else if (row && row.members > 0) dissolve(row.name);
-  else if (lastGroup !== null) dissolve(lastGroup);
+  else if (row && row.members > 0) dissolveGroup(row.name);
+  else if (lastGroup !== null) dissolveGroup(lastGroup);
   else showNote("Select rows first: Ctrl click their names, or press x");
 }
 
@@ -173,10 +173,10 @@ function sort(row, key) {
 
 /** The rows among which a row can be moved, including itself. @param {Row} row */
 function siblings(row) {
-  const isPinnedRoot = view.pinned.includes(row.id);
-  if (isPinnedRoot) return layout.rows.filter((row) => view.pinned.includes(row.id));
+  const isPinnedRoot = view.pinnedRows.includes(row.id);
+  if (isPinnedRoot) return layout.rows.filter((row) => view.pinnedRows.includes(row.id));
   const parent = row.ancestors[row.ancestors.length - 1];
-  return layout.rows.filter((candidate) => candidate.pinned === row.pinned && (candidate.id === 0) === (row.id === 0) && candidate.ancestors[candidate.ancestors.length - 1] === parent && candidate.ancestors.length === row.ancestors.length && !view.pinned.includes(candidate.id));
+  return layout.rows.filter((candidate) => candidate.pinned === row.pinned && (candidate.id === 0) === (row.id === 0) && candidate.ancestors[candidate.ancestors.length - 1] === parent && candidate.ancestors.length === row.ancestors.length && !view.pinnedRows.includes(candidate.id));
 }
 
 /**
@@ -185,14 +185,14 @@ function siblings(row) {
  * @param {Row | null} before
  */
 function move(row, before) {
-  if (view.pinned.includes(row.id)) {
-    view.pinned = view.pinned.filter((id) => id !== row.id);
-    view.pinned.splice(before ? view.pinned.indexOf(before.id) : view.pinned.length, 0, row.id);
+  if (view.pinnedRows.includes(row.id)) {
+    view.pinnedRows = view.pinnedRows.filter((id) => id !== row.id);
+    view.pinnedRows.splice(before ? view.pinnedRows.indexOf(before.id) : view.pinnedRows.length, 0, row.id);
   } else {
-    const last = view.moved[view.moved.length - 1];
+    const last = view.rowMoves[view.rowMoves.length - 1];
     // A second move of the row moved last replaces the first one.
-    if (last?.[0] === row.id) view.moved.pop();
-    view.moved.push([row.id, before?.id ?? 0]);
+    if (last?.[0] === row.id) view.rowMoves.pop();
+    view.rowMoves.push([row.id, before?.id ?? 0]);
   }
   storeRows();
 }
@@ -289,7 +289,7 @@ function rowMenu(row, anchor) {
   openMenu(row.name, anchor, [
     { name: "Inspect", act: () => inspectRow(`c${row.id}`) },
     row.expandable ? { name: row.folded ? "Unfold" : "Fold", key: "Space", act: () => fold(row) } : null,
-    { name: view.pinned.includes(row.id) ? "Unpin" : "Pin on top", key: "p", act: () => pin(row) },
+    { name: view.pinnedRows.includes(row.id) ? "Unpin" : "Pin on top", key: "p", act: () => pin(row) },
     { name: "Hide", key: "h", act: () => hide(row) },
     { name: "Hide all others", act: () => isolate(row) },
     null,
@@ -314,7 +314,7 @@ function groupItems(row) {
   const target = rows.length > 1 ? `${rows.length} selected rows` : row.name;
   return [
     rows.length > 1 ? { name: `Group ${target}`, key: "G", act: () => group(rows) } : { name: view.selectedRows.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
-    ...(row.members > 0 ? [{ name: `Dissolve into ${row.members}`, key: "G", act: () => dissolve(row.name) }] : []),
+    ...(row.members > 0 ? [{ name: `Dissolve into ${row.members}`, key: "G", act: () => dissolveGroup(row.name) }] : []),
     { name: `Filter: only ${target}`, act: () => { clearSelectedRows(); appendFilter(`only container ${filterNames(rows)}`); } },
     { name: `Filter: without ${target}`, act: () => { clearSelectedRows(); appendFilter(`hide container ${filterNames(rows)}`); } },
     { name: `Reuse rows of ended ${row.type}s`, act: () => appendFilter(`reuse ${quoteName(row.type)}`) },

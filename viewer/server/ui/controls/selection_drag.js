@@ -4,7 +4,7 @@ import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { leaveDiagram } from "./pointer.js";
 import { layout, pinnedHeight, rowAt, toRows, toWindow } from "../state/rows.js";
-import { rowsMeant, select, selectedStretches } from "../state/selection.js";
+import { selectionOfRows, select, selectedStretches } from "../state/selection.js";
 import { view } from "../state/view_state.js";
 
 /** @type {HTMLElement} */ const diagram = byId("chart");
@@ -91,7 +91,7 @@ export function pressToSelect(event, onClick) {
   if (event.button !== 0) return;
   const [x0, y0] = positionIn(event);
   const [start, height] = [chart.timeAt(x0), toRows(y0)];
-  followDrag(event, diagram, (x, y) => ({ time: [start, chart.timeAt(x)], rows: rowsMeant(rowsBetween(height, toRows(y))) }), () => onClick(x0, y0));
+  followDrag(event, diagram, (x, y) => ({ time: [start, chart.timeAt(x)], rows: selectionOfRows(rowsBetween(height, toRows(y))) }), () => onClick(x0, y0));
 }
 
 /** The moved selection for a position of the pointer. @param {number} x0 @param {number} y0 */
@@ -113,7 +113,7 @@ export function shiftedRows(rows, stretches, shift) {
   if (stretches.length !== 1 || shift === 0) return rows;
   const [first, last] = stretches[0];
   const inside = Math.min(Math.max(shift, -first), layout.rows.length - 1 - last);
-  return rowsMeant(layout.rows.slice(first + inside, last + inside + 1));
+  return selectionOfRows(layout.rows.slice(first + inside, last + inside + 1));
 }
 
 /**
@@ -153,7 +153,7 @@ function resizeBy(sides) {
     const [fixedRow, row] = [stretches[0]?.[sides.includes("top") ? 1 : 0] ?? 0, isRowMoved ? indexAt(y) : 0];
     return {
       time: isTimeMoved ? [fixedTime, chart.timeAt(x)] : time,
-      rows: isRowMoved ? rowsMeant(layout.rows.slice(Math.min(fixedRow, row), Math.max(fixedRow, row) + 1)) : rows,
+      rows: isRowMoved ? selectionOfRows(layout.rows.slice(Math.min(fixedRow, row), Math.max(fixedRow, row) + 1)) : rows,
     };
   };
 }

@@ -4,7 +4,7 @@ import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { keyTarget } from "./row_actions.js";
 import { layout, reveal } from "../state/rows.js";
-import { hasSelection, isSelectMode, rowsMeant, select, selectedStretches, setSelectMode, sizeInWords } from "../state/selection.js";
+import { hasSelection, isSelectMode, selectionOfRows, select, selectedStretches, setSelectMode, sizeInWords } from "../state/selection.js";
 import { shiftedRows } from "./selection_drag.js";
 import { showNote } from "../util/status_line.js";
 import { view } from "../state/view_state.js";
@@ -19,7 +19,7 @@ const KEY_STEP = 1 / 100;
 function startSelection() {
   const row = keyTarget();
   const span = view.to - view.from;
-  select([view.from + span * 0.4, view.from + span * 0.6], row ? rowsMeant([row]) : new Set());
+  select([view.from + span * 0.4, view.from + span * 0.6], row ? selectionOfRows([row]) : new Set());
 }
 
 /** `e`: selects a part, or moves the focus to the selection so that its time range can be typed. */
@@ -51,7 +51,7 @@ function resizedRows(side, step) {
   const stretches = selectedStretches();
   if (stretches.length === 0) {
     const row = keyTarget() ?? layout.rows.find((row) => !row.expandable || row.folded);
-    return row ? rowsMeant([row]) : view.selectedRows;
+    return row ? selectionOfRows([row]) : view.selectedRows;
   }
   let [first, last] = [stretches[0][0], stretches[stretches.length - 1][1]];
   do {
@@ -60,7 +60,7 @@ function resizedRows(side, step) {
   } while (first <= last && first >= 0 && last < layout.rows.length && isPartOfGroup(side === "top" ? first : last, last));
   if (first > last || first < 0 || last >= layout.rows.length) return view.selectedRows;
   reveal(layout.rows[side === "top" ? first : last]);
-  return rowsMeant(layout.rows.slice(first, last + 1));
+  return selectionOfRows(layout.rows.slice(first, last + 1));
 }
 
 /**

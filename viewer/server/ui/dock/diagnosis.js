@@ -100,22 +100,22 @@ function fill() {
   const field = /** @type {HTMLInputElement | null} */ (box.querySelector("input:focus"));
   const typed = field && [field.dataset.key, field.value];
   refill(box, () => box.replaceChildren(heading(), ...reportSections(answer, { selectUnits, selectWait, findValue, showPath: () => toggleMode("critical-path"), ask })));
-  const again = typed && /** @type {HTMLInputElement | null} */ (box.querySelector(`[data-key="${typed[0]}"]`));
-  if (again) again.value = String(typed[1]);
+  const replacement = typed && /** @type {HTMLInputElement | null} */ (box.querySelector(`[data-key="${typed[0]}"]`));
+  if (replacement) replacement.value = String(typed[1]);
 }
 
 /** The subject of the report, and the command that prints it. */
 function heading() {
   const { from, to, level, units } = answer.report;
   const name = `${units} × ${level}, ${rangeInWords(from, to)}`;
-  const again = ownSelection !== null && make("button", { class: "quiet-button", text: "Examine the selection", onclick: () => { ownSelection = null; refreshDiagnosis(0); } });
+  const selectionButton = ownSelection !== null && make("button", { class: "quiet-button", text: "Examine the selection", onclick: () => { ownSelection = null; refreshDiagnosis(0); } });
   const text = command();
   const copy = make("button", { class: "quiet-button", text: "Copy", "aria-label": "Copy the command", onclick: () => { navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; }, () => {}); } });
-  return make("header", { class: "diagnosis-head" }, make("h2", { text: name }), again, make("span", { class: "command", role: "group", "aria-label": "Command of this report", title: "The command that prints this report" }, make("code", { text })), copy);
+  return make("header", { class: "diagnosis-head" }, make("h2", { text: name }), selectionButton, make("span", { class: "command", role: "group", "aria-label": "Command of this report", title: "The command that prints this report" }, make("code", { text })), copy);
 }
 
 /** A text as one argument of a command. @param {string} text */
-const quoted = (text) => /^[\w./:,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+const quoteArgument = (text) => /^[\w./:,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The command that prints the report. */
 function command() {
@@ -127,7 +127,7 @@ function command() {
   const options = Object.entries({ ...sharedOptions(), ...(rows ? { units: rows } : {}) }).flatMap(([name, value]) => ["--option", `${name}=${value}`]);
   const { phase, what_if: changes } = questions();
   const questionOptions = [...(phase ? ["--phase", phase] : []), ...changes.flatMap(([name, percent]) => ["--what-if", `${name}=${percent}`])];
-  return ["tumit", "diagnose", answer.path ?? byId("name").textContent ?? "", ...interval, ...filters, ...options, ...questionOptions].map(quoted).join(" ");
+  return ["tumit", "diagnose", answer.path ?? byId("name").textContent ?? "", ...interval, ...filters, ...options, ...questionOptions].map(quoteArgument).join(" ");
 }
 
 /**

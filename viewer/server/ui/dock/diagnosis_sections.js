@@ -89,14 +89,14 @@ function waits({ report, rows: [total] }, { selectWait, selectUnits, findValue }
   const rows = report.waits.map((/** @type {any} */ wait, /** @type {number} */ index) => {
     const cause = wait.main_cause ? make("span", {}, link(wait.main_cause[0], "Select the unit that causes most of it", () => selectUnits([wait.main_cause[0]]), `cause ${index}`), ` ${formatPercent(wait.main_cause[1])}${wait.cause ? `, in ${wait.cause}` : ", which waits itself"}`) : "";
     return [
-      link(`${capital(wait.kind)} in ${wait.state}`, "Select the longest of these waits", () => selectWait(wait), `wait ${index}`),
+      link(`${capitalise(wait.kind)} in ${wait.state}`, "Select the longest of these waits", () => selectWait(wait), `wait ${index}`),
       formatDuration(Number(wait.nanos)), formatPercent(wait.share), groupDigits(wait.count), cause, place(wait.causing_line), wait.main_waiter ? `${wait.main_waiter[0]} ${formatPercent(wait.main_waiter[1])}` : "", place(wait.waiting_line),
     ];
   });
   return [
     make("p", { class: "hint", text: `${formatDuration(Number(report.wait_nanos))} of all units together.` }),
     table("Waits", ["Wait", "Cost", "Of all time", "Number", "Cause", "Line of the cause", "Waits most", "Line of the wait"], rows, [1, 2, 3]),
-    more(total - rows.length),
+    omissionHint(total - rows.length),
   ];
 }
 
@@ -110,9 +110,9 @@ function criticalPath({ report, rows: [, values, units] }, { findValue, selectUn
     make("p", { class: "hint" }, `${formatDuration(report.path_nanos)}, of which ${formatDuration(report.path_transit)} in messages. `, make("button", { class: "text-button", text: "Show it in the diagram", onclick: showPath })),
     make("div", { class: "path-tables" },
       table("Critical path by value", ["Value", "On the path", "Share", `Gain at ${USUAL_DECREASE} % less`], byValue, [1, 2, 3]),
-      table("Critical path by container", [capital(report.level), "On the path", "Share"], byUnit, [1, 2]),
+      table("Critical path by container", [capitalise(report.level), "On the path", "Share"], byUnit, [1, 2]),
       table("Critical path by category", ["Category", "On the path", "Share"], byCategory, [1, 2])),
-    more(values - byValue.length + units - byUnit.length),
+    omissionHint(values - byValue.length + units - byUnit.length),
   ];
 }
 
@@ -167,9 +167,9 @@ function notes(report) {
 }
 
 /** @param {number} count */
-function more(count) {
+function omissionHint(count) {
   return count > 0 && make("p", { class: "hint", text: `${groupDigits(count)} more: the command lists all with --json.` });
 }
 
 /** @param {string} text */
-const capital = (text) => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
+const capitalise = (text) => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;

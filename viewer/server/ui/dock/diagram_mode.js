@@ -82,9 +82,9 @@ export function refreshMode() {
 
 /** Forgets the types, values and entities of the mode. Their numbers get another meaning. */
 function forgetEntities() {
-  for (const id of numbers ? [...view.dimmed] : []) if (numbers && id >= numbers.values) view.dimmed.delete(id);
-  for (const id of numbers ? [...view.hidden] : []) if (numbers && id >= numbers.types) view.hidden.delete(id);
-  if (/^[sl]/.test(view.chosen ?? "")) view.chosen = null;
+  for (const id of numbers ? [...view.dimmedValues] : []) if (numbers && id >= numbers.values) view.dimmedValues.delete(id);
+  for (const id of numbers ? [...view.hiddenTypes] : []) if (numbers && id >= numbers.types) view.hiddenTypes.delete(id);
+  if (/^[sl]/.test(view.entity ?? "")) view.entity = null;
 }
 
 /** Switches a mode on or off. @param {string} name */

@@ -224,9 +224,9 @@ function listenToTabs() {
       if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
       event.preventDefault();
       event.stopPropagation();
-      const other = tab === "views" ? "diagnosis" : "views";
-      showTab(other);
-      byId(`tab-${other}`).focus();
+      const otherTab = tab === "views" ? "diagnosis" : "views";
+      showTab(otherTab);
+      byId(`tab-${otherTab}`).focus();
     });
   }
 }

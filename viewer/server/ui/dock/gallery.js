@@ -23,7 +23,7 @@ const fullSize = make("canvas");
 /** @type {GalleryItem[]} */
 let items = [];
 /** The views that are shown. An unchanged gallery stays, so that a click on it is not lost. */
-let shown = "";
+let shownViews = "";
 
 const latestRequest = new LatestRequest(fetchImages, (error) => showNote(error instanceof Error ? error.message : String(error)));
 
@@ -37,14 +37,14 @@ export async function showGallery(add) {
 /** @param {(name: string) => void} add */
 function fillGallery(add) {
   const list = JSON.stringify([views().views, views().removed]);
-  if (list === shown) {
+  if (list === shownViews) {
     markChosen();
     return;
   }
-  shown = list;
+  shownViews = list;
   // Views that stay keep their images and their place.
-  const before = new Map(items.map((item) => [item.key, item]));
-  items = views().views.map((view) => before.get(JSON.stringify(view)) ?? galleryItem(view, add));
+  const previousItems = new Map(items.map((item) => [item.key, item]));
+  items = views().views.map((view) => previousItems.get(JSON.stringify(view)) ?? galleryItem(view, add));
   const sections = views().groups.map((group) => {
     const lines = items.filter((_, index) => views().views[index].group === group).map(({ line }) => line);
     const isOwn = group === OWN_GROUP;

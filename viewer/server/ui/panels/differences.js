@@ -153,12 +153,12 @@ function cells(line, [, field, format]) {
 
 /** All differences as lines of CSV: one for each measure. */
 function saveDifferences() {
-  const quoted = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
+  const quoteCell = (/** @type {unknown} */ value) => { const text = String(value ?? ""); return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text; };
   const rows = Object.entries(KINDS).flatMap(([kind, [, measures]]) => sortLines(kind).flatMap((line) => measures.flatMap(([, field]) => {
     const increase = difference(line, field);
     const unit = ["nanos", "latency"].includes(field) ? { nanos: "time_ns", latency: "mean_time_ns" }[field] : field;
     return increase === null ? [] : [[kind, line.type, line.value, unit, amount(line.a, field), amount(line.b, field), increase]];
   })));
-  const text = [["kind", "type", "value", "measure", "a", "b", "difference"], ...rows].map((row) => row.map(quoted).join(",")).join("\n");
+  const text = [["kind", "type", "value", "measure", "a", "b", "difference"], ...rows].map((row) => row.map(quoteCell).join(",")).join("\n");
   saveFile("differences.csv", new Blob([`${text}\n`], { type: "text/csv" }));
 }

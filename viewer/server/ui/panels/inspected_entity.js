@@ -21,12 +21,12 @@ import { show } from "../state/viewport.js";
  */
 export async function openInspector(id, isRestored = false) {
   const entity = await facts(id, "choose").catch(() => undefined);
-  if (!entity || (isRestored && view.chosen !== id)) return;
-  view.chosen = id;
+  if (!entity || (isRestored && view.entity !== id)) return;
+  view.entity = id;
   overlay.stickyHighlights = [];
   overlay.chosenOperation = entity.operation;
   // The links of a chain stay highlighted while the user moves along it.
-  if (!view.chained) overlay.chainLinks = [];
+  if (!view.showsChain) overlay.chainLinks = [];
   else if (!overlay.chainLinks.some((link) => link.id === id)) overlay.chainLinks = (await requestChain(id))?.links ?? [];
   showNote("");
   fillInspector(entity, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToInspected, step: stepTo, chain: toggleChain, source: () => openSource(id), highlight: (related) => { overlay.highlighted = related ? [related] : []; notifyChange("selection"); } });
@@ -49,13 +49,13 @@ function requestChain(id) {
  * removes it.
  */
 export async function toggleChain() {
-  const from = view.chosen ?? overlay.target;
+  const from = view.entity ?? overlay.target;
   if (!from) {
     showNote("Select a state or a link first");
     return;
   }
-  if (view.chained && overlay.chainLinks.length > 0) {
-    view.chained = false;
+  if (view.showsChain && overlay.chainLinks.length > 0) {
+    view.showsChain = false;
     await openInspector(from);
     return;
   }
@@ -66,7 +66,7 @@ export async function toggleChain() {
     return;
   }
   overlay.chainLinks = answer.links;
-  view.chained = true;
+  view.showsChain = true;
   await openInspector(from);
   const count = answer.links.length;
   showNote(`A chain of ${groupDigits(count)} link${count === 1 ? "" : "s"}: ${groupDigits(answer.before)} before, ${groupDigits(answer.after)} after${answer.truncated ? "; there may be more" : ""}`);
@@ -76,9 +76,9 @@ export function closeInspector() {
   overlay.stickyHighlights = [];
   overlay.chosenOperation = null;
   overlay.chainLinks = [];
-  view.chained = false;
-  if (view.chosen === null) return;
-  view.chosen = null;
+  view.showsChain = false;
+  if (view.entity === null) return;
+  view.entity = null;
   byId("inspector").hidden = true;
   storeView(true);
   notifyChange("selection");
@@ -86,7 +86,7 @@ export function closeInspector() {
 
 /** Shows the entity that the address names in the inspector. */
 export async function restoreInspected() {
-  if (view.chosen) await openInspector(view.chosen, true);
+  if (view.entity) await openInspector(view.entity, true);
   else byId("inspector").hidden = true;
 }
 
@@ -126,7 +126,7 @@ export async function goTo(id, zoomIn = false) {
 async function revealContainer(entity) {
   const path = [...entity.ancestors, entity.container];
   for (const container of path) view.hiddenRows.delete(container);
-  for (const container of entity.ancestors) if (rowOf(container)?.folded) view.toggled.has(container) ? view.toggled.delete(container) : view.toggled.add(container);
+  for (const container of entity.ancestors) if (rowOf(container)?.folded) view.toggledRows.has(container) ? view.toggledRows.delete(container) : view.toggledRows.add(container);
   if (view.names) view.names = "";
   const rowsShown = new Promise((resolve) => document.addEventListener("rows", resolve, { once: true }));
   storeView();
@@ -142,7 +142,7 @@ async function revealContainer(entity) {
  * @param {boolean} sameValue only those with the same value
  */
 export async function stepTo(offset, sameValue) {
-  const from = view.chosen ?? overlay.target;
+  const from = view.entity ?? overlay.target;
   if (!from) {
     showNote("Select an entity first: click it or search for it");
     return;
@@ -162,7 +162,7 @@ export async function stepTo(offset, sameValue) {
  * in which it ends.
  */
 export async function goToPartner() {
-  const from = view.chosen ?? overlay.target;
+  const from = view.entity ?? overlay.target;
   const entity = from ? await facts(from, "choose").catch(() => undefined) : undefined;
   if (!entity) {
     showNote("Select a state or a link first");
@@ -181,8 +181,8 @@ export async function goToPartner() {
 }
 
 export async function zoomToInspected() {
-  const entity = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
-  if (!view.chosen) showNote("Select an entity first: click it or search for it");
+  const entity = view.entity ? await facts(view.entity, "choose").catch(() => undefined) : undefined;
+  if (!view.entity) showNote("Select an entity first: click it or search for it");
   if (!entity) return;
   const [from, to] = [Math.min(entity.from, entity.to), Math.max(entity.from, entity.to)];
   const margin = Math.max(to === from ? (view.to - view.from) / 16 : (to - from) * 0.15, 20);

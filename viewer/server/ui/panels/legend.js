@@ -65,8 +65,8 @@ function stateGroup(group) {
   if (group.entries.length > MAX_UNSORTED) group.entries.sort((/** @type {any} */ a, /** @type {any} */ b) => b.share - a.share);
   const shareSum = group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ entry) => sum + entry.share, 0);
   const barLength = Math.max(1, shareSum);
-  const { listed, rest } = listedEntries(group);
-  for (const entry of listed) {
+  const { entries: listedEntries, rest } = shortList(group);
+  for (const entry of listedEntries) {
     const part = make("i", { color: entry.color });
     part.style.width = `${(entry.share / barLength) * 100}%`;
     bar.append(part);
@@ -75,7 +75,7 @@ function stateGroup(group) {
     const selfText = Math.abs(entry.self_share - entry.share) > 5e-4 ? `, ${formatPercent(entry.self_share)} self` : "";
     const details = `${formatDuration(entry.nanos)} in ${groupDigits(group.containers)} containers${selfText && `, ${formatPercent(entry.self_share)} self time`}`;
     chip.title = "Drag the colour to another value to copy it";
-    entries.push(makeColorSource(entryButton(`v${entry.value}`, view.dimmed, entry.value, chip, entry.name, `${formatPercent(entry.share)}${selfText}`, `${details}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
+    entries.push(makeColorSource(entryButton(`v${entry.value}`, view.dimmedValues, entry.value, chip, entry.name, `${formatPercent(entry.share)}${selfText}`, `${details}; click to dim`, undefined, () => valueItems(group, entry)), group, entry));
   }
   const rowCount = `${groupDigits(group.containers)} row${group.containers === 1 ? "" : "s"}`;
   return make("div", { class: "group" }, make("h2", {}, group.name, make("small", { text: rowCount }), menuButton(group.name, () => typeItems(group))), bar, ...entries, rest, overlapHint(shareSum));
@@ -85,21 +85,21 @@ function stateGroup(group) {
  * The entries to list (the largest and the dimmed ones), and the button that lists the rest.
  * @param {any} group
  */
-function listedEntries(group) {
+function shortList(group) {
   const key = String(group.types[0]);
   const isComplete = group.entries.length <= MAX_LISTED || expandedTypes.has(key);
-  const listed = isComplete ? group.entries : group.entries.filter((/** @type {any} */ entry, /** @type {number} */ index) => index < MAX_LISTED || view.dimmed.has(entry.value));
-  if (group.entries.length <= MAX_LISTED) return { listed, rest: null };
-  const text = isComplete ? "Fewer values" : `${groupDigits(group.entries.length - listed.length)} more values`;
+  const entries = isComplete ? group.entries : group.entries.filter((/** @type {any} */ entry, /** @type {number} */ index) => index < MAX_LISTED || view.dimmedValues.has(entry.value));
+  if (group.entries.length <= MAX_LISTED) return { entries, rest: null };
+  const text = isComplete ? "Fewer values" : `${groupDigits(group.entries.length - entries.length)} more values`;
   const toggleRest = () => { if (!expandedTypes.delete(key)) expandedTypes.add(key); showGroups(); };
-  return { listed, rest: make("button", { class: "more-values", type: "button", "aria-expanded": String(isComplete), "data-key": `rest ${key}`, text, onclick: toggleRest }) };
+  return { entries, rest: make("button", { class: "more-values", type: "button", "aria-expanded": String(isComplete), "data-key": `rest ${key}`, text, onclick: toggleRest }) };
 }
 
 /** A type of links or events with its values. @param {any} group */
 function valueGroup(group) {
   const total = { ...group.entries[0], name: "All", count: group.entries.reduce((/** @type {number} */ sum, /** @type {any} */ entry) => sum + entry.count, 0) };
   const values = group.entries.map((/** @type {any} */ entry) =>
-    makeColorSource(entryButton(`v${entry.value}`, view.dimmed, entry.value, shapeIcon(entry.shape ?? group.kind, entry.color, entry.size), entry.name, groupDigits(entry.count), "click to dim", undefined, () => valueItems(group, entry)), group, entry));
+    makeColorSource(entryButton(`v${entry.value}`, view.dimmedValues, entry.value, shapeIcon(entry.shape ?? group.kind, entry.color, entry.size), entry.name, groupDigits(entry.count), "click to dim", undefined, () => valueItems(group, entry)), group, entry));
   const typeLine = typeEntry(group, total);
   typeLine.firstElementChild?.classList.add("total");
   return make("div", { class: "group" }, make("h2", {}, group.name), ...values, typeLine);
@@ -120,9 +120,9 @@ function shapeIcon(kind, ink = null, size = 1) {
   path.setAttribute("d", SIGNS[kind]);
   const isLine = kind === "link" || kind === "variable";
   // As large as a line of the legend allows.
-  const drawn = Math.min(1.3, Math.max(0.4, size));
+  const scale = Math.min(1.3, Math.max(0.4, size));
   if (isLine) path.style.strokeWidth = `${1.6 * Math.min(2, Math.max(0.4, size))}`;
-  else Object.assign(path.style, { fill: "currentColor", stroke: "none", transform: `scale(${drawn})`, transformOrigin: "50% 50%" });
+  else Object.assign(path.style, { fill: "currentColor", stroke: "none", transform: `scale(${scale})`, transformOrigin: "50% 50%" });
   svg.append(path);
   return svg;
 }
@@ -130,10 +130,10 @@ function shapeIcon(kind, ink = null, size = 1) {
 /** A whole type, which can be hidden. @param {any} group @param {any} entry */
 function typeEntry(group, entry) {
   const amount = entry.count === null ? "" : groupDigits(entry.count);
-  const hidden = new Set(group.types.filter((/** @type {number} */ ty) => view.hidden.has(ty)));
+  const hidden = new Set(group.types.filter((/** @type {number} */ ty) => view.hiddenTypes.has(ty)));
   const mark = group.entries.length > 1 ? make("span") : shapeIcon(entry.shape ?? group.kind, entry.color, entry.size);
   return entryButton(`t${group.types[0]}`, hidden, group.types[0], mark, entry.name, amount, `${group.kind}s; click to hide`, () => {
-    for (const ty of group.types) toggle(view.hidden, ty);
+    for (const ty of group.types) toggle(view.hiddenTypes, ty);
     storeViewSoon();
     notifyChange("rows");
   }, () => typeItems(group));
@@ -170,8 +170,8 @@ const SIZES = [0.25, 0.5, 0.75, 1, 1.5, 2, 3];
  */
 function styleItems(group, name, target, entry) {
   const place = () => byId("legend").getBoundingClientRect();
-  const capital = (/** @type {string} */ word) => word[0].toUpperCase() + word.slice(1);
-  const shapes = () => MARKS.map((shape) => ({ name: capital(shape), checked: entry && entry.shape === shape, sign: shapeIcon(shape), act: () => setStyle(target, shape, "shape") }));
+  const capitalise = (/** @type {string} */ word) => word[0].toUpperCase() + word.slice(1);
+  const shapes = () => MARKS.map((shape) => ({ name: capitalise(shape), checked: entry && entry.shape === shape, sign: shapeIcon(shape), act: () => setStyle(target, shape, "shape") }));
   const sizes = () => SIZES.filter((size) => size <= 1 || group.kind !== "state")
     .map((size) => ({ name: size === 1 ? "1 (default)" : String(size), checked: entry && Math.abs(entry.size - size) < 1e-3, act: () => setStyle(target, String(size), "size") }));
   return [
@@ -273,9 +273,9 @@ function valueItems(group, entry) {
 function typeItems(group) {
   const name = quoteName(group.name);
   const isGradient = group.types.every((/** @type {number} */ ty) => view.gradients.has(ty));
-  const isHidden = group.types.every((/** @type {number} */ ty) => view.hidden.has(ty));
+  const isHidden = group.types.every((/** @type {number} */ ty) => view.hiddenTypes.has(ty));
   return [
-    { name: isHidden ? `Show ${group.name}` : `Hide ${group.name}`, act: () => { for (const ty of group.types) isHidden ? view.hidden.delete(ty) : view.hidden.add(ty); storeViewSoon(); notifyChange("rows"); } },
+    { name: isHidden ? `Show ${group.name}` : `Hide ${group.name}`, act: () => { for (const ty of group.types) isHidden ? view.hiddenTypes.delete(ty) : view.hiddenTypes.add(ty); storeViewSoon(); notifyChange("rows"); } },
     { name: `Filter: only ${group.name}`, act: () => appendFilter(`only type ${name}`) },
     { name: `Filter: without ${group.name}`, act: () => appendFilter(`hide type ${name}`) },
     ...styleItems(group, group.name, `of ${name}`, group.entries.length === 1 ? group.entries[0] : undefined),

@@ -63,7 +63,7 @@ export async function bookmark() {
   const [from, to] = selectedRange();
   const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   await showTab("notes").catch(() => {});
-  const isStored = await sendChange({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}), ...(view.selectedRows.size ? { rows: selectedRowNumbers() } : {}) } });
+  const isStored = await sendChange({ put: { id, text: "", from, to, ...(view.entity ? { entity: view.entity } : {}), ...(view.selectedRows.size ? { rows: selectedRowNumbers() } : {}) } });
   if (!isStored) {
     showNote("The mark was not stored");
     return;

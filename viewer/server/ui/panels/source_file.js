@@ -38,7 +38,7 @@ export function listenToSource(go) {
 }
 
 /** Opens the pane on the source of an entity. @param {string | null} [id] */
-export async function openSource(id = view.chosen ?? overlay.target) {
+export async function openSource(id = view.entity ?? overlay.target) {
   const entity = id ? await facts(id, "source").catch(() => undefined) : undefined;
   if (!id || !entity?.source) {
     showNote(id ? "The trace has no source line for this entity" : "Select an entity first: click it or search for it");
@@ -74,7 +74,7 @@ export async function openSource(id = view.chosen ?? overlay.target) {
 
 /** Opens or closes the pane as the address requires. */
 export async function restoreSource() {
-  if (setting("source") && view.chosen) await openSource();
+  if (setting("source") && view.entity) await openSource();
   else closeSource();
 }
 
@@ -83,11 +83,11 @@ export async function restoreSource() {
  * which it was counted.
  */
 export function followSource() {
-  if (pane.hidden || !view.chosen) return;
+  if (pane.hidden || !view.entity) return;
   const isOwnStep = isStepping;
-  facts(view.chosen, "follow").then((entity) => {
+  facts(view.entity, "follow").then((entity) => {
     if (!entity?.source) return;
-    if (!isOwnStep) return openSource(view.chosen);
+    if (!isOwnStep) return openSource(view.entity);
     contents.line = entity.source[1];
     fill();
   }).catch(() => {});

@@ -66,7 +66,7 @@ export async function showStatistics() {
   const [from, to] = selectedRange();
   // Selected rows come before the container in the inspector.
   const numbers = selectedRowNumbers();
-  const container = !numbers && view.chosen?.startsWith("c") ? view.chosen : null;
+  const container = !numbers && view.entity?.startsWith("c") ? view.entity : null;
   const part = { from: Math.round(from), to: Math.round(Math.max(to, from + 1)), id: container, rows: numbers, theme: document.documentElement.dataset.theme };
   const requestedForm = form;
   const rows = isPerRow() ? chartedRows() : null;

@@ -1,7 +1,7 @@
 // Charts of the time range, as SVG: pie, columns, durations in classes, senders and receivers,
 // shares over time. Each also has its figures as text.
 
-import { placed } from "../util/axis.js";
+import { placeTicks } from "../util/axis.js";
 import { joinNames, make, textWidth } from "../util/dom.js";
 import { formatDuration, groupDigits, formatPercent, rulerTicks } from "../util/format.js";
 
@@ -71,9 +71,9 @@ export function pie(name, parts) {
 /** @param {string} name @param {Part[]} parts */
 export function columns(name, parts) {
   const largest = Math.max(1e-9, ...parts.map((part) => part.size));
-  const listed = parts.slice(0, 24);
-  const barWidth = 276 / Math.max(listed.length, 4);
-  const bars = listed.map((part, index) => {
+  const shownParts = parts.slice(0, 24);
+  const barWidth = 276 / Math.max(shownParts.length, 4);
+  const bars = shownParts.map((part, index) => {
     const barHeight = (part.size / largest) * 104;
     return shape("rect", { x: index * barWidth + barWidth * 0.12, y: 108 - barHeight, width: barWidth * 0.76, height: Math.max(barHeight, 0.5), rx: Math.min(2, barWidth / 6), fill: part.color ?? "var(--track)" }, `${part.name}: ${part.text}`, part.act);
   });
@@ -273,7 +273,7 @@ export function curves(name, curves, { from, span }, go) {
     const { column, act } = peak(curve);
     return shape("path", { d: path, fill: curve.color, "data-key": `curve ${curve.value}` }, `${curve.name}: at most ${formatPercent(curve.shares[column])}; go there`, act);
   });
-  const { base, ticks } = placed(plotWidth, textWidth("9px"), (spacing) => rulerTicks(from, from + span, plotWidth, spacing), 60);
+  const { base, ticks } = placeTicks(plotWidth, textWidth("9px"), (spacing) => rulerTicks(from, from + span, plotWidth, spacing), 60);
   const marks = ticks.flatMap((tick) => [shape("path", { d: `M${(LEFT_MARGIN + tick.x).toFixed(1)} 104V107`, class: "axis" }), tick.label !== null && label(LEFT_MARGIN + tick.center, 116, tick.label, "middle")].filter((element) => element !== false));
   const parts = curves.map((curve) => ({ name: curve.name, color: curve.color, size: 0, share: curve.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count, act: peak(curve).act }));
   parts.sort((a, b) => b.share - a.share);

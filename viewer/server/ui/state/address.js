@@ -195,14 +195,14 @@ function addZoom(before, [from, to]) {
 }
 
 /** The sets of the view, and their names in the address. */
-const SETS = /** @type {const} */ ([["toggled", "toggled"], ["hiddenRows", "gone"], ["dimmed", "dimmed"], ["hidden", "hidden"], ["gradients", "gradients"]]);
+const SETS = /** @type {const} */ ([["toggledRows", "toggled"], ["hiddenRows", "gone"], ["dimmedValues", "dimmed"], ["hiddenTypes", "hidden"], ["gradients", "gradients"]]);
 
 function viewAddress() {
   const parts = new URLSearchParams(rowParameters());
   if (view.from !== 0 || view.to !== traceDuration()) parts.set("t", `${view.from}-${view.to}`.replace("--", "-~"));
   if (view.names) parts.set("names", view.names);
-  if (view.chosen) parts.set("chosen", view.chosen);
-  if (view.chosen && view.chained) parts.set("chain", "1");
+  if (view.entity) parts.set("chosen", view.entity);
+  if (view.entity && view.showsChain) parts.set("chain", "1");
   if (view.selectedTime) parts.set("range", view.selectedTime.join(" "));
   if (view.selectedRows.size) parts.set("selected", writeRuns(view.selectedRows));
   for (const [name, value] of settings) parts.set(name, value);
@@ -217,9 +217,9 @@ function rowParameters() {
     if (view[set].size) parts.set(name, [...view[set]].join(" "));
   }
   if (view.mode) parts.set("mode", view.mode);
-  if (view.pinned.length) parts.set("pinned", view.pinned.join(" "));
+  if (view.pinnedRows.length) parts.set("pinned", view.pinnedRows.join(" "));
   if (view.filters.length) parts.set("filters", JSON.stringify(view.filters.map(([text, on]) => (on ? text : [text]))));
-  if (view.moved.length) parts.set("moved", view.moved.map((pair) => pair.join("-")).join(" "));
+  if (view.rowMoves.length) parts.set("moved", view.rowMoves.map((pair) => pair.join("-")).join(" "));
   return String(parts);
 }
 
@@ -245,8 +245,8 @@ function readAddress(address) {
   // Larger timestamps in an address are ignored: no trace extends that far.
   [view.from, view.to] = from < to && from > -MAX_TIMESTAMP && to < MAX_TIMESTAMP ? [from, to] : [0, traceDuration()];
   view.names = parts.get("names") ?? "";
-  view.chosen = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
-  view.chained = parts.get("chain") === "1";
+  view.entity = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
+  view.showsChain = parts.get("chain") === "1";
   const range = words("range").filter((text) => /^-?\d{1,18}$/.test(text)).map(Number);
   view.selectedTime = range.length === 2 && range[0] < range[1] ? [range[0], range[1]] : null;
   view.selectedRows = new Set(readRuns(parts.get("selected") ?? ""));
@@ -264,8 +264,8 @@ function readRows(parts) {
   view.level = level !== null && /^\d+$/.test(level) ? Number(level) : null;
   for (const [set, name] of SETS) view[set] = new Set(numbers(name));
   view.mode = /^[a-z-]{1,40}$/.exec(parts.get("mode") ?? "")?.[0] ?? null;
-  view.pinned = numbers("pinned");
-  view.moved = words("moved").map((text) => /^(\d+)-(\d+)$/.exec(text)).filter((pair) => pair !== null).map((pair) => [Number(pair[1]), Number(pair[2])]);
+  view.pinnedRows = numbers("pinned");
+  view.rowMoves = words("moved").map((text) => /^(\d+)-(\d+)$/.exec(text)).filter((pair) => pair !== null).map((pair) => [Number(pair[1]), Number(pair[2])]);
   view.filters = readFilters(parts.get("filters") ?? "");
 }
 

@@ -70,7 +70,7 @@ export function listenToMemory(trace, isGrowing) {
     storeRows(trace, rows);
     window.clearTimeout(namingTimer);
     if (isGrowing && rows) namingTimer = window.setTimeout(() => { namesOf(rows, activeFilters()).then((names) => storeRows(trace, rows, JSON.stringify(names))).catch(() => {}); }, 300);
-    const style = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], gradients: [...view.gradients], dimmed: [...view.dimmed] };
+    const style = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text)).map(([text]) => text), hidden: [...view.hiddenTypes], gradients: [...view.gradients], dimmed: [...view.dimmedValues] };
     const text = JSON.stringify(style);
     const isChanged = sentStyle !== "" && sentStyle !== text;
     sentStyle = text;

@@ -46,7 +46,7 @@ const isOpenGroup = (row) => row.expandable && !row.folded;
  * @param {Row[]} rows
  * @returns {Set<number>}
  */
-export function rowsMeant(rows) {
+export function selectionOfRows(rows) {
   const chosen = new Set(rows.map((row) => row.id));
   const hasOnlyGroups = rows.every(isOpenGroup);
   /** @type {Map<number, [number, number]>} */

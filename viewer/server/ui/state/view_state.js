@@ -9,19 +9,19 @@ import { setRequestSources } from "../net/api.js";
  * @property {number} from nanoseconds after the trace's first timestamp
  * @property {number} to
  * @property {number | null} level containers at this depth are folded
- * @property {Set<number>} toggled containers that differ from that
- * @property {number[]} pinned containers on top, in this order
+ * @property {Set<number>} toggledRows containers that differ from that
+ * @property {number[]} pinnedRows containers on top, in this order
  * @property {Set<number>} hiddenRows containers that are not drawn
- * @property {[number, number][]} moved `[container, the next sibling]`, applied in order; 0 is the
- * end
+ * @property {[number, number][]} rowMoves `[container, the next sibling]`, applied in order; 0 is
+ * the end
  * @property {string} names text that the names of the rows contain
- * @property {Set<number>} dimmed values
- * @property {Set<number>} hidden types
+ * @property {Set<number>} dimmedValues numbers of values
+ * @property {Set<number>} hiddenTypes numbers of types
  * @property {Set<number>} gradients variables that are drawn as gradients
  * @property {string | null} mode the mode of the diagram; null: the trace as recorded
  * @property {[string, boolean][]} filters expressions, and whether they act
- * @property {string | null} chosen the entity in the inspector
- * @property {boolean} chained whether the chain of links through it is highlighted
+ * @property {string | null} entity the entity in the inspector
+ * @property {boolean} showsChain whether the chain of links through it is highlighted
  * @property {[number, number] | null} selectedTime the time range of the selection; null: any time
  * @property {Set<number>} selectedRows containers of the selection; none: all rows
  * @typedef {"time" | "rows" | "style" | "selection" | "shape" | "settings"} Change `shape`: the
@@ -30,8 +30,8 @@ import { setRequestSources } from "../net/api.js";
 
 /** @type {View} */
 export const view = {
-  from: 0, to: 1, level: null, toggled: new Set(), pinned: [], hiddenRows: new Set(), moved: [], names: "", dimmed: new Set(), hidden: new Set(), gradients: new Set(),
-  mode: null, filters: [], chosen: null, chained: false, selectedTime: null, selectedRows: new Set(),
+  from: 0, to: 1, level: null, toggledRows: new Set(), pinnedRows: [], hiddenRows: new Set(), rowMoves: [], names: "", dimmedValues: new Set(), hiddenTypes: new Set(), gradients: new Set(),
+  mode: null, filters: [], entity: null, showsChain: false, selectedTime: null, selectedRows: new Set(),
 };
 
 /** @type {((kind: Change) => void)[]} */
@@ -73,8 +73,8 @@ export function toggle(set, member) {
 
 /** The filters that act, in the format of the server. */
 export function activeFilters() {
-  const on = view.filters.filter((filter) => filter[1]).map((filter) => filter[0]);
-  return on.length ? JSON.stringify(on) : "";
+  const activeTexts = view.filters.filter((filter) => filter[1]).map((filter) => filter[0]);
+  return activeTexts.length ? JSON.stringify(activeTexts) : "";
 }
 
 /** Writes a mode in the format of the server. */
@@ -100,13 +100,13 @@ export function imageParameters() {
     mode: activeMode(),
     theme: document.documentElement.dataset.theme,
     level: view.level,
-    toggled: [...view.toggled].join(","),
-    pinned: view.pinned.join(","),
+    toggled: [...view.toggledRows].join(","),
+    pinned: view.pinnedRows.join(","),
     hidden_containers: [...view.hiddenRows].join(","),
-    moved: view.moved.map((pair) => pair.join("-")).join(","),
+    moved: view.rowMoves.map((pair) => pair.join("-")).join(","),
     names: view.names,
-    dimmed: [...view.dimmed].join(","),
-    hidden: [...view.hidden].join(","),
+    dimmed: [...view.dimmedValues].join(","),
+    hidden: [...view.hiddenTypes].join(","),
     gradients: [...view.gradients].join(","),
   };
 }

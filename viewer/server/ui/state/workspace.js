@@ -101,11 +101,11 @@ export async function renumber(address, names, filters) {
 }
 
 /** The identity of the trace, so that its workspace needs no names. */
-let trace = "";
+let traceName = "";
 
 /** @param {string} name */
 export function setTrace(name) {
-  trace = name;
+  traceName = name;
 }
 
 /**
@@ -118,7 +118,7 @@ export async function saveWorkspace() {
   const filters = view.filters.map(([text, on]) => (on ? text : { filter: text, on: false }));
   // The file has the earliest version that can express its filters.
   const { version } = await send("migrated_filters", view.filters.map(([text]) => text));
-  const file = { format: "tumit-view", version, filters, page, trace, names: await namesOf(page, activeFilters()) };
+  const file = { format: "tumit-view", version, filters, page, trace: traceName, names: await namesOf(page, activeFilters()) };
   saveFile(`${fileName()}.tumit-view`, new Blob([`${JSON.stringify(file, null, 2)}\n`], { type: "application/json" }));
 }
 
@@ -166,7 +166,7 @@ async function readWorkspace(text) {
   }
   const on = filters.filter((filter) => filter[1]).map((filter) => filter[0]);
   let [page, missing] = [file.page, ""];
-  if (file.trace !== trace) {
+  if (file.trace !== traceName) {
     const hasNumbers = Object.values(allNumbers(new URLSearchParams(page))).some((list) => list.length > 0);
     if (hasNumbers && typeof file.names !== "object") {
       showNote("The workspace was not opened: an earlier version of Tumit saved it and identified rows and values by numbers, which differ in another trace. To open only its filters, delete its line \"page\"");

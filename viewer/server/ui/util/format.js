@@ -78,7 +78,7 @@ export function fromOrigin(time) {
 }
 
 /**
- * The ticks of a ruler, for `placed`.
+ * The ticks of a ruler, for `placeTicks`.
  * @param {number} from
  * @param {number} to
  * @param {number} width

@@ -23,7 +23,7 @@ function parseError(text, expected, example) {
 }
 
 /** @param {string} text */
-function tooLarge(text) {
+function limitError(text) {
   return parseError(text, "times within 292 years before and after 0", "250ms");
 }
 
@@ -86,7 +86,7 @@ export function parseTime(input, unitless = SECOND) {
     [sum, previousUnit, remaining] = [sum + nanos, unit, rest];
   } while (remaining);
   if (negative) sum = -sum;
-  return fits(sum) ? sum : tooLarge(text);
+  return fits(sum) ? sum : limitError(text);
 }
 
 /** Nanoseconds in the largest unit that needs no decimals. @param {bigint} nanos */
@@ -129,5 +129,5 @@ function withLength(text) {
   const nanos = parseTime(length);
   if (typeof nanos !== "bigint") return nanos;
   if (nanos <= 0n) return parseError(trim(length), "a length above 0", "5ms");
-  return fits(from + nanos) ? { from, to: from + nanos } : tooLarge(text);
+  return fits(from + nanos) ? { from, to: from + nanos } : limitError(text);
 }

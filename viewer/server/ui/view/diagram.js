@@ -336,15 +336,15 @@ export function paint() {
       if (image.pinned) wipe(x0, x1, 0, pinnedBottom);
       wipe(x0, x1, above, below);
     }
-    const scaled = (/** @type {HTMLCanvasElement} */ canvas, /** @type {number} */ y) => context.drawImage(canvas, x0, y, x1 - x0, canvas.height / pixelRatio());
+    const drawStretched = (/** @type {HTMLCanvasElement} */ canvas, /** @type {number} */ y) => context.drawImage(canvas, x0, y, x1 - x0, canvas.height / pixelRatio());
     context.save();
     context.beginPath();
     context.rect(0, pinnedBottom, width, visibleHeight - pinnedBottom);
     context.clip();
-    scaled(image.canvas, image.top - scrollTop());
+    drawStretched(image.canvas, image.top - scrollTop());
     context.restore();
-    if (image.pinned && pinnedBottom > 0) scaled(image.pinned, 0);
-    else if (image.pinned && image.top > 0) scaled(image.pinned, -scrollTop());
+    if (image.pinned && pinnedBottom > 0) drawStretched(image.pinned, 0);
+    else if (image.pinned && image.top > 0) drawStretched(image.pinned, -scrollTop());
   }
   if (last?.pinned) drawLinks(context, last, pinnedBottom);
   if (pinnedBottom > 0) {

@@ -43,7 +43,7 @@ export function paintOverlay() {
   if (overlay.chosenOperation) drawOperation(context, overlay.chosenOperation);
   // Both entities may be parts of one operation.
   if (overlay.pointedOperation && overlay.pointedOperation.last.id !== overlay.chosenOperation?.last.id) drawOperation(context, overlay.pointedOperation);
-  if (view.chosen) drawOutline(context, view.chosen, [[cssColor("--paper"), 5], [accent, 2.5]]);
+  if (view.entity) drawOutline(context, view.entity, [[cssColor("--paper"), 5], [accent, 2.5]]);
   if (target) drawOutline(context, target, [[cssColor("--ink"), 2]]);
   if (snap) {
     const x = chart.xOf(snap.time);

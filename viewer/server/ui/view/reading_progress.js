@@ -70,7 +70,7 @@ async function ping(showGeneration, onAnswer) {
  * @param {(summary: any) => Promise<void>} showGeneration
  */
 async function renew(showGeneration) {
-  const chosen = view.chosen;
+  const chosen = view.entity;
   const factsBefore = chosen ? await facts(chosen, "renew").catch(() => undefined) : undefined;
   const summary = await request("summary");
   if (!summary) return;
@@ -83,7 +83,7 @@ async function renew(showGeneration) {
     const entity = JSON.stringify({ name: factsBefore.name, types: factsBefore.types, containers: factsBefore.containers, from: factsBefore.from + shift });
     const answer = await request("rematch", { text: entity }).catch(() => undefined);
     // The user may have chosen another entity in the meantime.
-    if (view.chosen === chosen) view.chosen = answer?.id ?? null;
+    if (view.entity === chosen) view.entity = answer?.id ?? null;
   }
   document.documentElement.dataset.generation = String(summary.generation);
   showProgress(summary);

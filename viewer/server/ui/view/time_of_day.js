@@ -1,6 +1,6 @@
 // The time of day above the diagram: in UTC, like in the tables of the command.
 
-import { placed } from "../util/axis.js";
+import { placeTicks } from "../util/axis.js";
 import { textWidth } from "../util/dom.js";
 import { rulerTicks } from "../util/format.js";
 import { showNote } from "../util/status_line.js";
@@ -69,11 +69,11 @@ export function clockAt(time, resolution) {
 /** The time axis of the diagram, with its labels placed. @param {number} width */
 export function timeAxis(width) {
   const ruler = isClock() ? clockRuler : rulerTicks;
-  return placed(width, textWidth("11px"), (spacing) => ruler(view.from, view.to, width, spacing));
+  return placeTicks(width, textWidth("11px"), (spacing) => ruler(view.from, view.to, width, spacing));
 }
 
 /**
- * The ticks of a ruler with times of day, for `placed`. The base is the day and the common part of
+ * The ticks of a ruler with times of day, for `placeTicks`. The base is the day and the common part of
  * all ticks; it appears to the left of the ruler.
  * @param {number} from
  * @param {number} to

@@ -148,7 +148,7 @@ export function highlightRow(id) {
 
 /** Highlights the rows of containers that are pointed at elsewhere. @param {number[]} containers */
 export function highlightRows(containers) {
-  byId("tree").querySelectorAll(".highlighted").forEach((row) => row.classList.remove("highlighted"));
+  byId("tree").querySelectorAll(".highlighted").forEach((/** @type {Element} */ row) => row.classList.remove("highlighted"));
   for (const container of containers) {
     // The row of a group stands for the rows that are folded away.
     const row = [container, ...ancestorsOf(container)].map((id) => byId("tree").querySelector(`[data-id="${id}"]`)).find((element) => element !== null);
@@ -178,7 +178,7 @@ function rowElement(row, place) {
   }));
   const arrow = make("span", { class: "fold-arrow", "aria-hidden": "true" });
   if (row.expandable) arrow.append(icon("0 0 10 10", "M3 1.5 7.5 5 3 8.5z"));
-  const isPinnedRoot = view.pinned.includes(row.id);
+  const isPinnedRoot = view.pinnedRows.includes(row.id);
   const ancestors = isPinnedRoot ? row.ancestors.map((id) => names.get(id)).filter((name) => name !== undefined) : [];
   const ancestorPath = joinNames(ancestors);
   const box = make(

@@ -46,7 +46,7 @@ let tiles = [];
 const report = (/** @type {unknown} */ error) => showNote(error instanceof Error ? error.message : String(error));
 const latestRequest = new LatestRequest(fetchCards, report);
 /** The tile whose mark needs a text. @type {Tile | null} */
-let asking = null;
+let textTile = null;
 const latestTextRequest = new LatestRequest(fetchText, report);
 
 /** Draws all cards for the time cursor, range and options. */
@@ -101,7 +101,7 @@ async function fetchCards() {
 
 /** Requests the text of the pointed mark. */
 async function fetchText() {
-  const tile = asking;
+  const tile = textTile;
   if (!tile?.place || !tile.answer) return;
   const [requested, place, before] = [requestOf(tile), tile.place, tile.answer];
   const answer = await requestCards([requested], "mark");
@@ -175,7 +175,7 @@ export function showPointed() {
   if (isShown()) visibleTiles().forEach((tile) => tile.paintOverlay());
 }
 
-setPointerTarget((tile) => { asking = tile; return latestTextRequest.run(); }, () => refreshCards());
+setPointerTarget((tile) => { textTile = tile; return latestTextRequest.run(); }, () => refreshCards());
 
 /** Makes the tiles of all cards. */
 export function showCards() {

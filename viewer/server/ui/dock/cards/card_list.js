@@ -107,16 +107,16 @@ export function removeCard(index) {
  * @returns {[number, Card][]}
  */
 export function takeCards(name) {
-  const taken = cards.flatMap((card, index) => card.name === name ? [/** @type {[number, Card]} */ ([index, card])] : []);
+  const removedCards = cards.flatMap((card, index) => card.name === name ? [/** @type {[number, Card]} */ ([index, card])] : []);
   cards.splice(0, cards.length, ...cards.filter((card) => card.name !== name));
-  if (taken.length) setLarge(null);
-  return taken;
+  if (removedCards.length) setLarge(null);
+  return removedCards;
 }
 
-/** Puts cards back to their places. @param {[number, Card][]} taken */
-export function putCards(taken) {
-  for (const [index, card] of taken) cards.splice(index, 0, card);
-  if (taken.length) setLarge(null);
+/** Puts cards back to their places. @param {[number, Card][]} removedCards */
+export function putCards(removedCards) {
+  for (const [index, card] of removedCards) cards.splice(index, 0, card);
+  if (removedCards.length) setLarge(null);
 }
 
 /** Moves a card to the place of another one. @param {number} from @param {number} to */

@@ -8,10 +8,10 @@ import { layoutForm } from "../layouts.js";
 let formCount = 0;
 
 /** @param {string} text */
-const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
+const capitalise = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** The text that the page shows for a value of an option. @param {import("./card_list.js").Option} option @param {string} value */
-const titleOf = (option, value) => option.titles[value] ? capitalised(option.titles[value]) : value;
+const titleOf = (option, value) => option.titles[value] ? capitalise(option.titles[value]) : value;
 
 /**
  * @param {import("./card_list.js").Card} card
@@ -62,13 +62,13 @@ function optionField(card, name, id, onChange) {
     onChange();
   };
   const hint = `option-hint-${id}`;
-  const label = make("label", {}, make("span", { text: capitalised(name) }));
+  const label = make("label", {}, make("span", { text: capitalise(name) }));
   // It has a space, so that it is no word of an option.
-  const other = "other value";
+  const otherValue = "other value";
   const isOpen = option.is_free && option.words.length > 0;
   const select = () => {
     const choose = () => {
-      if (element.value !== other) {
+      if (element.value !== otherValue) {
         set(element.value);
         return;
       }
@@ -76,7 +76,7 @@ function optionField(card, name, id, onChange) {
       element.replaceWith(...elements);
       elements[0].focus();
     };
-    const element = make("select", { "aria-describedby": hint, onchange: choose }, make("option", { value: "", text: "Default" }), ...suggestions.map((word) => make("option", { value: word, text: titleOf(option, word), ...(word === value ? { selected: "" } : {}) })), isOpen && make("option", { value: other, text: "Other…" }));
+    const element = make("select", { "aria-describedby": hint, onchange: choose }, make("option", { value: "", text: "Default" }), ...suggestions.map((word) => make("option", { value: word, text: titleOf(option, word), ...(word === value ? { selected: "" } : {}) })), isOpen && make("option", { value: otherValue, text: "Other…" }));
     return element;
   };
   /** @returns {HTMLElement[]} */

@@ -28,8 +28,8 @@ const NODE_STEP = 0.02;
  * The tile that is pointed at, and where its tooltip belongs.
  * @type {{ tile: Tile, x: number, y: number, isByKey: boolean } | null}
  */
-let pointing = null;
-/** @type {(tile: Tile) => unknown} */
+let pointedMark = null;
+/** @type {(tile: Tile) => void} */
 let requestText = () => {};
 /** @type {() => void} */
 let redraw = () => {};
@@ -42,20 +42,20 @@ export function setPointerTarget(request, refresh) {
   [requestText, redraw] = [request, refresh];
   // A drag in the diagram keeps the focus, so that no other event ends the pointing by keys.
   document.addEventListener("pointerdown", ({ target }) => {
-    if (pointing && !pointing.tile.image.contains(/** @type {Node} */ (target))) leave(pointing.tile);
+    if (pointedMark && !pointedMark.tile.image.contains(/** @type {Node} */ (target))) leave(pointedMark.tile);
   }, true);
 }
 
 // A press elsewhere ends the pointing, also that by keys.
 document.addEventListener("pointerdown", (event) => {
-  if (pointing && !pointing.tile.image.contains(/** @type {Node} */ (event.target))) leave(pointing.tile);
+  if (pointedMark && !pointedMark.tile.image.contains(/** @type {Node} */ (event.target))) leave(pointedMark.tile);
 }, true);
 
 /** @param {Tile} tile */
 export function listenToMarks(tile) {
   const { image } = tile;
   image.addEventListener("pointermove", (event) => { if (!event.buttons) pointAt(tile, event); });
-  image.addEventListener("pointerleave", () => { if (!pointing?.isByKey) leave(tile); });
+  image.addEventListener("pointerleave", () => { if (!pointedMark?.isByKey) leave(tile); });
   image.addEventListener("pointerdown", (event) => { if (event.button === 0) press(tile, event); });
   image.addEventListener("keydown", (event) => pressKey(tile, event));
   image.addEventListener("blur", () => leave(tile));
@@ -89,8 +89,8 @@ function point(tile, place, x, y, isByKey) {
     leave(tile);
     return;
   }
-  if (pointing && pointing.tile !== tile) leave(pointing.tile);
-  pointing = { tile, x, y, isByKey };
+  if (pointedMark && pointedMark.tile !== tile) leave(pointedMark.tile);
+  pointedMark = { tile, x, y, isByKey };
   const isSame = tile.place?.region === place.region && tile.place.mark === place.mark;
   tile.image.style.cursor = tile.regions[place.region].square ? "grab" : "";
   if (isSame) {
@@ -120,14 +120,14 @@ function showSubject(tile, subject) {
   }
   const [category, least, most] = count;
   requestAbout("concurrency_times", tile.card, { category, least, most }).then((answer) => {
-    if (answer && pointing?.tile === tile) markTimes(answer);
+    if (answer && pointedMark?.tile === tile) markTimes(answer);
   }).catch(() => {});
 }
 
 /** The pointer has left the marks of a tile. @param {Tile} tile */
 export function leave(tile) {
-  if (pointing?.tile !== tile) return;
-  pointing = null;
+  if (pointedMark?.tile !== tile) return;
+  pointedMark = null;
   tile.place = null;
   tooltip.hidden = true;
   speech.textContent = "";
@@ -145,19 +145,19 @@ export function leave(tile) {
  * @param {string | undefined} text
  */
 export function showMarkText(tile, text) {
-  if (pointing?.tile !== tile || !text) return;
+  if (pointedMark?.tile !== tile || !text) return;
   const [name, ...values] = text.split(": ");
   tooltip.replaceChildren(make("p", { class: "mark-name", text: name }), ...(values.length ? [make("p", { class: "mark-values", text: values.join(": ") })] : []));
-  if (pointing.isByKey) speech.textContent = text;
+  if (pointedMark.isByKey) speech.textContent = text;
   placeTooltip();
 }
 
 function placeTooltip() {
-  if (!pointing || tooltip.childElementCount === 0) return;
+  if (!pointedMark || tooltip.childElementCount === 0) return;
   tooltip.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = tooltip;
-  const left = pointing.x + 14 + width > innerWidth - 4 ? pointing.x - width - 10 : pointing.x + 14;
-  const top = pointing.y + 16 + height > innerHeight - 4 ? pointing.y - height - 12 : pointing.y + 16;
+  const left = pointedMark.x + 14 + width > innerWidth - 4 ? pointedMark.x - width - 10 : pointedMark.x + 14;
+  const top = pointedMark.y + 16 + height > innerHeight - 4 ? pointedMark.y - height - 12 : pointedMark.y + 16;
   tooltip.style.left = `${Math.max(4, left)}px`;
   tooltip.style.top = `${Math.max(4, top)}px`;
 }

@@ -110,9 +110,9 @@ function markIn(region, x, y, regions, index) {
       return Math.round(turn * marks) % marks;
     }
     case "points":
-      return nearest(marks, radius + REACH / 2, (mark) => Math.hypot(x - region.x[mark], y - region.y[mark]));
+      return findNearestMark(marks, radius + REACH / 2, (mark) => Math.hypot(x - region.x[mark], y - region.y[mark]));
     default:
-      return nearest(marks, REACH, (mark) => Math.min(...Array.from({ length: PIECES + 1 }, (_, piece) => {
+      return findNearestMark(marks, REACH, (mark) => Math.min(...Array.from({ length: PIECES + 1 }, (_, piece) => {
         const [px, py] = edgePoint(regions, index, mark, piece / PIECES);
         return Math.hypot(x - px, y - py);
       })));
@@ -125,7 +125,7 @@ function markIn(region, x, y, regions, index) {
  * @param {number} limit
  * @param {(mark: number) => number} distance
  */
-function nearest(marks, limit, distance) {
+function findNearestMark(marks, limit, distance) {
   let [nearestMark, minDistance] = [-1, limit];
   for (let mark = 0; mark < marks; mark += 1) {
     const markDistance = distance(mark);
