@@ -70,7 +70,14 @@ async function openTrace() {
   listenToDiagram();
   listenToMinimap();
   rowActions.listenToRows(openInspector);
-  listenToEdge(() => { chart.refresh(); repaint(); paintOverview().catch(reportError); }, () => refreshRows().catch(reportError));
+  listenToEdge(
+    () => {
+      chart.refresh();
+      repaint();
+      paintOverview().catch(reportError);
+    },
+    () => refreshRows().catch(reportError),
+  );
   listenToControls();
   // The chain takes height from the rows, so that their scroll position fits only after it.
   showChain().catch(reportError);
@@ -85,8 +92,18 @@ async function openTrace() {
   if (inPane || innerWidth <= 900) setPanelOpen(false);
   showView();
   offerFilters(summary.saved_filters);
-  watchSettings(() => { restorePanel().catch(reportError); restoreSource().catch(reportError); restoreDock().catch(reportError); });
-  await Promise.all([paintOverview(), restorePanel(), restoreInspected().then(restoreSource), showNotes(), restoreDock()]);
+  watchSettings(() => {
+    restorePanel().catch(reportError);
+    restoreSource().catch(reportError);
+    restoreDock().catch(reportError);
+  });
+  await Promise.all([
+    paintOverview(),
+    restorePanel(),
+    restoreInspected().then(restoreSource),
+    showNotes(),
+    restoreDock(),
+  ]);
   listenToPanes(summary.duration);
 }
 
@@ -103,7 +120,8 @@ function showTitle(summary) {
 /** Shows the reason for an empty diagram, if it is empty. @param {any} summary */
 function showEmptiness(summary) {
   const empty = summary.states + summary.events + summary.links + summary.samples === 0;
-  if (empty && summary.availability) showMessage("loading", `${summary.availability[0].toUpperCase()}${summary.availability.slice(1)}…`);
+  if (empty && summary.availability)
+    showMessage("loading", `${summary.availability[0].toUpperCase()}${summary.availability.slice(1)}…`);
   else showMessage(empty ? "empty" : null);
 }
 
@@ -239,8 +257,13 @@ function listenToControls() {
   fillHelp();
   /** @type {[string, () => void][]} */
   const buttons = [
-    ["back", showPreviousView], ["forward", () => history.forward()], ["zoom-in", () => zoom(1 / 1.6)], ["zoom-out", () => zoom(1.6)], ["fit", zoomToSelection],
-    ["help", () => byId("help-sheet").showModal()], ["panel-toggle", togglePanel],
+    ["back", showPreviousView],
+    ["forward", () => history.forward()],
+    ["zoom-in", () => zoom(1 / 1.6)],
+    ["zoom-out", () => zoom(1.6)],
+    ["fit", zoomToSelection],
+    ["help", () => byId("help-sheet").showModal()],
+    ["panel-toggle", togglePanel],
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", act);
   byId("scroller").addEventListener("scroll", () => {
@@ -295,13 +318,24 @@ function retry() {
   // If opening the trace failed, a reload loses nothing.
   if (!byId("chart").dataset.settled) location.reload();
   showNote("Requesting again…");
-  refreshRows().then(() => { isUnreachable = false; showError(null); showNote("The server answers again"); }).catch((error) => { reportError(error); showNote("There is still no answer"); });
+  refreshRows()
+    .then(() => {
+      isUnreachable = false;
+      showError(null);
+      showNote("The server answers again");
+    })
+    .catch((error) => {
+      reportError(error);
+      showNote("There is still no answer");
+    });
 }
 
 /** @param {unknown} error */
 function reportError(error) {
   isUnreachable = !(error instanceof RefusedError);
-  const unreachable = "The server does not answer. Has `tumit view` ended? Start it again and open the address that it prints. The last image stays.";
+  const unreachable =
+    "The server does not answer. Has `tumit view` ended? Start it again and open the address that it prints. The " +
+    "last image stays.";
   showError(error instanceof RefusedError ? error.message : unreachable, retry);
 }
 
@@ -311,7 +345,10 @@ let busyTimer = 0;
 watchBusy((busy) => {
   // Short requests need no sign.
   window.clearTimeout(busyTimer);
-  if (busy) busyTimer = window.setTimeout(() => { byId("progress").hidden = false; }, 180);
+  if (busy)
+    busyTimer = window.setTimeout(() => {
+      byId("progress").hidden = false;
+    }, 180);
   else byId("progress").hidden = true;
 });
 applyTheme();

@@ -22,14 +22,24 @@ export function listenToDiagram() {
   byId("ruler").addEventListener("wheel", wheel, { passive: false });
   diagram.addEventListener("pointerdown", (event) => {
     if (event.ctrlKey || event.metaKey) pressToMeasure(event);
-    else if (isSelectMode() !== event.shiftKey) pressToSelect(event, (x, y) => { inspectAt(x, y, rowAt(y)); });
+    else if (isSelectMode() !== event.shiftKey)
+      pressToSelect(event, (x, y) => {
+        inspectAt(x, y, rowAt(y));
+      });
     else press(event, diagram, false);
   });
-  byId("ruler").addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => (isSelectMode() !== event.shiftKey ? pressToSelectTime(event) : press(event, byId("ruler"), true)));
-  diagram.addEventListener("pointermove", (event) => { if (!event.buttons) pointAt(...positionIn(event, diagram), event).catch(() => {}); });
+  byId("ruler").addEventListener("pointerdown", (/** @type {PointerEvent} */ event) =>
+    isSelectMode() !== event.shiftKey ? pressToSelectTime(event) : press(event, byId("ruler"), true),
+  );
+  diagram.addEventListener("pointermove", (event) => {
+    if (!event.buttons) pointAt(...positionIn(event, diagram), event).catch(() => {});
+  });
   diagram.addEventListener("pointerleave", leaveDiagram);
   byId("ruler").addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    if (!event.buttons) { overlay.x = positionIn(event, byId("ruler"))[0]; repaint(); }
+    if (!event.buttons) {
+      overlay.x = positionIn(event, byId("ruler"))[0];
+      repaint();
+    }
   });
   byId("ruler").addEventListener("pointerleave", leaveDiagram);
   diagram.addEventListener("dblclick", fit);
@@ -94,7 +104,8 @@ function press(event, element, isZooming) {
     diagram.classList.remove("moving", "choosing");
     const range = overlay.dragRange;
     overlay.dragRange = null;
-    if (range && current.type === "pointerup" && range[1] - range[0] > DRAG_DISTANCE) show(chart.timeAt(range[0]), chart.timeAt(range[1]), true);
+    if (range && current.type === "pointerup" && range[1] - range[0] > DRAG_DISTANCE)
+      show(chart.timeAt(range[0]), chart.timeAt(range[1]), true);
     else if (!moved && current.type === "pointerup" && element === diagram) {
       const [x, y] = positionIn(current, element);
       inspectAt(x, y, rowAt(y));

@@ -13,7 +13,10 @@ export function fillHelp() {
       // Two directions with the same modifiers are written once: `Shift ← →`.
       const labelsOfKeys = action.press ? [`${labels[0]} ${labels[1].split(" ").at(-1)}`] : labels;
       const keys = make("dt", {}, ...labelsOfKeys.map((text) => make("kbd", { text })));
-      list.append(keys, make("dd", {}, make("span", { text: action.name }), action.pointer && make("i", { text: action.pointer })));
+      list.append(
+        keys,
+        make("dd", {}, make("span", { text: action.name }), action.pointer && make("i", { text: action.pointer })),
+      );
     }
     return make("section", {}, make("h3", { text: group }), list);
   });

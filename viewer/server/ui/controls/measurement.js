@@ -32,7 +32,12 @@ export function snap(x, y) {
   /** @type {SnapPoint} */
   let nearest = { time: chart.timeAt(x), y, id: null, end: "from" };
   let leastDistance = SNAP_DISTANCE;
-  const considerEdge = (/** @type {number} */ edgeX, /** @type {number} */ height, /** @type {string} */ id, /** @type {"from" | "to"} */ endpoint) => {
+  const considerEdge = (
+    /** @type {number} */ edgeX,
+    /** @type {number} */ height,
+    /** @type {string} */ id,
+    /** @type {"from" | "to"} */ endpoint,
+  ) => {
     const distance = Math.abs(edgeX - x);
     if (distance < leastDistance) {
       leastDistance = distance;
@@ -59,7 +64,14 @@ export function snap(x, y) {
 /** The exact timestamp of a point: edges in an image lie on pixels. @param {SnapPoint} point */
 async function exactTimestamp(point) {
   const entity = point.id ? await facts(point.id, "measure").catch(() => undefined) : undefined;
-  return entity ? { time: entity[point.end], name: `${point.end === "from" || entity.from === entity.to ? "start" : "end"} of ${entity.name}, ${entity.containers.slice(-1)[0]}` } : { time: Math.round(point.time), name: "" };
+  return entity
+    ? {
+        time: entity[point.end],
+        name:
+          `${point.end === "from" || entity.from === entity.to ? "start" : "end"} of ` +
+          `${entity.name}, ${entity.containers.slice(-1)[0]}`,
+      }
+    : { time: Math.round(point.time), name: "" };
 }
 
 /** @param {SnapPoint} from @param {SnapPoint} to */
@@ -77,13 +89,18 @@ export async function measureHere() {
   /** @type {SnapPoint | null} */
   let point = null;
   if (overlay.x !== null && overlay.y !== null) point = snap(overlay.x, overlay.y);
-  else if (view.entity) point = { time: 0, y: 0, id: view.entity, end: start && start.id === view.entity ? "to" : "from" };
+  else if (view.entity)
+    point = { time: 0, y: 0, id: view.entity, end: start && start.id === view.entity ? "to" : "from" };
   if (!point) showNote("Point at the diagram or select an entity, then press m");
   else if (start) await setMeasurement(start, point);
   else {
     start = point;
     const { time, name } = await exactTimestamp(point);
-    showNote(`Measuring from ${formatTimestamp(time, (view.to - view.from) / 10000)}${name ? `, ${name}` : ""}: press m at the other end`, true);
+    showNote(
+      `Measuring from ${formatTimestamp(time, (view.to - view.from) / 10000)}${name ? `, ${name}` : ""}: ` +
+        "press m at the other end",
+      true,
+    );
   }
 }
 

@@ -4,7 +4,15 @@ import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { keyTarget } from "./row_actions.js";
 import { layout, reveal } from "../state/rows.js";
-import { hasSelection, isSelectMode, selectionOfRows, select, selectedStretches, setSelectMode, sizeInWords } from "../state/selection.js";
+import {
+  hasSelection,
+  isSelectMode,
+  selectionOfRows,
+  select,
+  selectedStretches,
+  setSelectMode,
+  sizeInWords,
+} from "../state/selection.js";
 import { shiftedRows } from "./selection_drag.js";
 import { showNote } from "../util/status_line.js";
 import { view } from "../state/view_state.js";
@@ -33,7 +41,11 @@ export function editSelection() {
   byId("selection-field").select();
 }
 
-/** Whether the rows below a group are shown, and not all of them are within a stretch. @param {number} index @param {number} last */
+/**
+ * Whether the rows below a group are shown, and not all of them are within a stretch.
+ * @param {number} index
+ * @param {number} last
+ */
 function isPartOfGroup(index, last) {
   const row = layout.rows[index];
   if (!row?.expandable || row.folded) return false;
@@ -57,7 +69,12 @@ function resizedRows(side, step) {
   do {
     if (side === "top") first += step;
     else last += step;
-  } while (first <= last && first >= 0 && last < layout.rows.length && isPartOfGroup(side === "top" ? first : last, last));
+  } while (
+    first <= last &&
+    first >= 0 &&
+    last < layout.rows.length &&
+    isPartOfGroup(side === "top" ? first : last, last)
+  );
   if (first > last || first < 0 || last >= layout.rows.length) return view.selectedRows;
   reveal(layout.rows[side === "top" ? first : last]);
   return selectionOfRows(layout.rows.slice(first, last + 1));
@@ -96,7 +113,8 @@ export function moveSelection(timeStep, rowStep) {
     return;
   }
   const shift = (view.to - view.from) * KEY_STEP * timeStep;
-  const time = view.selectedTime && /** @type {[number, number]} */ ([view.selectedTime[0] + shift, view.selectedTime[1] + shift]);
+  const time =
+    view.selectedTime && /** @type {[number, number]} */ ([view.selectedTime[0] + shift, view.selectedTime[1] + shift]);
   const rows = shiftedRows(view.selectedRows, selectedStretches(), rowStep);
   select(time, rows, "soon");
   const stretch = selectedStretches()[0];
@@ -119,7 +137,9 @@ export function listenToSelectionKeys() {
       const side = /** @type {Side} */ (edge.dataset.edges);
       const isTime = side === "left" || side === "right";
       /** @type {Record<string, number>} */
-      const steps = isTime ? { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 } : { ArrowUp: -1, ArrowDown: 1 };
+      const steps = isTime
+        ? { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }
+        : { ArrowUp: -1, ArrowDown: 1 };
       const step = steps[event.key];
       if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
@@ -132,5 +152,9 @@ export function listenToSelectionKeys() {
 /** `S`: a drag in the diagram selects, or moves the diagram. */
 export function toggleSelectMode() {
   setSelectMode(!isSelectMode());
-  showNote(isSelectMode() ? "A drag in the diagram selects; Shift: it moves the diagram" : "A drag moves the diagram; Shift: it selects");
+  showNote(
+    isSelectMode()
+      ? "A drag in the diagram selects; Shift: it moves the diagram"
+      : "A drag moves the diagram; Shift: it selects",
+  );
 }

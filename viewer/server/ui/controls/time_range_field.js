@@ -45,12 +45,19 @@ export function listenToTimeRange() {
     field.blur();
     show(range.from, range.to, true);
     showTimeRange();
-    if (Math.round(range.from) !== view.from || Math.round(range.to) !== view.to) showNote("The page cannot show all of this time range: this is the nearest one");
+    if (Math.round(range.from) !== view.from || Math.round(range.to) !== view.to)
+      showNote("The page cannot show all of this time range: this is the nearest one");
   });
   // Firefox places the caret at the pointer after the focus event, and so removes the selection.
   let hasNewFocus = false;
-  field.addEventListener("focus", () => { hasNewFocus = true; field.select(); });
-  field.addEventListener("click", () => { if (hasNewFocus && field.selectionStart === field.selectionEnd) field.select(); hasNewFocus = false; });
+  field.addEventListener("focus", () => {
+    hasNewFocus = true;
+    field.select();
+  });
+  field.addEventListener("click", () => {
+    if (hasNewFocus && field.selectionStart === field.selectionEnd) field.select();
+    hasNewFocus = false;
+  });
   field.addEventListener("input", () => showError(null));
   field.addEventListener("blur", () => window.setTimeout(showTimeRange, 0));
   field.addEventListener("keydown", (event) => {
@@ -88,5 +95,9 @@ export function parseShownTimeRange(text, current) {
   const from = range.from === null ? 0 : fromOrigin(range.from);
   const to = range.to === null ? traceDuration() : fromOrigin(range.to);
   if (from < to) return { from, to };
-  return { error: `the time range \`${text.trim()}\` is outside the trace, which is \`${formatTimestamp(0, 1)} .. ${formatTimestamp(traceDuration(), 1)}\`` };
+  return {
+    error:
+      `the time range \`${text.trim()}\` is outside the trace, ` +
+      `which is \`${formatTimestamp(0, 1)} .. ${formatTimestamp(traceDuration(), 1)}\``,
+  };
 }

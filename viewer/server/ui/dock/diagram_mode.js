@@ -29,7 +29,14 @@ let numbers = null;
 /** @param {string | null} name */
 export const modeTitle = (name) => MODES.find(([mode]) => mode === name)?.[1] ?? "As recorded";
 
-setModeDescription((name) => JSON.stringify({ name, options: sharedOptions(), categories: categoryList(), range: name === RANGED ? view.selectedTime : null }));
+setModeDescription((name) =>
+  JSON.stringify({
+    name,
+    options: sharedOptions(),
+    categories: categoryList(),
+    range: name === RANGED ? view.selectedTime : null,
+  }),
+);
 
 /**
  * Prepares a mode. An error says that the trace lacks its data.
@@ -61,7 +68,7 @@ export async function prepareMode() {
 export async function setMode(name) {
   if (name === view.mode) return;
   try {
-    if (name && !await loadMode(name)) return;
+    if (name && !(await loadMode(name))) return;
   } catch (error) {
     showNote(`${modeTitle(name)}: ${error instanceof Error ? error.message : error}`);
     return;
@@ -82,8 +89,10 @@ export function refreshMode() {
 
 /** Forgets the types, values and entities of the mode. Their numbers get another meaning. */
 function forgetEntities() {
-  for (const id of numbers ? [...view.dimmedValues] : []) if (numbers && id >= numbers.values) view.dimmedValues.delete(id);
-  for (const id of numbers ? [...view.hiddenTypes] : []) if (numbers && id >= numbers.types) view.hiddenTypes.delete(id);
+  for (const id of numbers ? [...view.dimmedValues] : [])
+    if (numbers && id >= numbers.values) view.dimmedValues.delete(id);
+  for (const id of numbers ? [...view.hiddenTypes] : [])
+    if (numbers && id >= numbers.types) view.hiddenTypes.delete(id);
   if (/^[sl]/.test(view.entity ?? "")) view.entity = null;
 }
 
@@ -97,15 +106,33 @@ export function showMode() {
   button.setAttribute("aria-label", `Mode of the diagram: ${title}`);
   button.classList.toggle("active", view.mode !== null);
   byId("diagram-mode-name").textContent = view.mode ? title : "";
-  for (const card of document.querySelectorAll("[data-mode]")) card.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (card).dataset.mode === view.mode));
+  for (const card of document.querySelectorAll("[data-mode]"))
+    card.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (card).dataset.mode === view.mode));
 }
 
 export function listenToModes() {
   const button = byId("diagram-mode");
   /** @type {[string | null, string][]} */
-  const choices = [[null, "As recorded"], ...MODES.map(([name, title]) => /** @type {[string, string]} */ ([name, title]))];
-  button.addEventListener("click", () => openMenu("Mode of the diagram", button.getBoundingClientRect(), choices.map(([name, title]) => ({ name: title, checked: view.mode === name, act: () => { setMode(name); } }))));
+  const choices = [
+    [null, "As recorded"],
+    ...MODES.map(([name, title]) => /** @type {[string, string]} */ ([name, title])),
+  ];
+  button.addEventListener("click", () =>
+    openMenu(
+      "Mode of the diagram",
+      button.getBoundingClientRect(),
+      choices.map(([name, title]) => ({
+        name: title,
+        checked: view.mode === name,
+        act: () => {
+          setMode(name);
+        },
+      })),
+    ),
+  );
   onChange(showMode);
-  onAssign(() => { if (view.mode) notifyChange("rows"); });
+  onAssign(() => {
+    if (view.mode) notifyChange("rows");
+  });
   showMode();
 }

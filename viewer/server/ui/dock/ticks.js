@@ -79,7 +79,8 @@ export function tickAnswers(cards) {
     if (tick > position) break;
     currentTick = tick;
   }
-  for (const tick of answersByTick.keys()) if (currentTick !== undefined && tick < currentTick) answersByTick.delete(tick);
+  for (const tick of answersByTick.keys())
+    if (currentTick !== undefined && tick < currentTick) answersByTick.delete(tick);
   fetchAhead(cards).catch(() => {});
   return currentTick === undefined ? undefined : answersByTick.get(currentTick);
 }
@@ -94,9 +95,15 @@ async function fetchAhead(cards) {
       // Ticks that are over need no drawing.
       nextTick = Math.max(nextTick, position);
       const count = latestAnswers.length ? TIMES : FIRST_TIMES;
-      const ticks = Array.from({ length: count }, (_, index) => nextTick + index * stride).filter((tick) => tick <= ownPlan.last);
+      const ticks = Array.from({ length: count }, (_, index) => nextTick + index * stride).filter(
+        (tick) => tick <= ownPlan.last,
+      );
       const start = performance.now();
-      const requests = cards.map((card, index) => ({ ...card, hash: latestAnswers[index]?.hash ?? "", marks: latestAnswers[index]?.marks?.hash ?? "" }));
+      const requests = cards.map((card, index) => ({
+        ...card,
+        hash: latestAnswers[index]?.hash ?? "",
+        marks: latestAnswers[index]?.marks?.hash ?? "",
+      }));
       const answer = await requestCards(requests, "ticks", ticks.map(ownPlan.timeOf));
       if (!answer || plan !== ownPlan || ownKey !== fetchedCards) return;
       [answer.cards, ...(answer.later ?? [])].forEach((answers, index) => {

@@ -69,7 +69,12 @@ export function cancel(...purposes) {
  */
 export function requestParameters(parameters) {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ trace: trace || "", filters: currentFilters(), mode: currentMode(), ...parameters })) {
+  for (const [name, value] of Object.entries({
+    trace: trace || "",
+    filters: currentFilters(),
+    mode: currentMode(),
+    ...parameters,
+  })) {
     if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
   }
   return query;
@@ -95,7 +100,11 @@ async function readJson(response) {
  * @returns {Promise<any>}
  */
 export async function send(route, body, filters = "") {
-  const response = await fetch(`api/${route}?${requestParameters({ filters })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(reportNoAnswer);
+  const response = await fetch(`api/${route}?${requestParameters({ filters })}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  }).catch(reportNoAnswer);
   const answer = await readJson(response).catch(reportNoAnswer);
   if (!response.ok) throw new RefusedError(answer.error);
   return answer;
@@ -147,8 +156,17 @@ export async function request(route, parameters = {}, purpose = route, onPart = 
   try {
     const response = await fetch(`api/${route}?${query}`, { signal: control.signal });
     const kind = response.headers.get("Content-Type");
-    const part = (/** @type {any} */ answer) => { if (pendingRequests.get(purpose) === control) onPart(answer); };
-    const answer = kind === "application/octet-stream" ? readScene(await response.arrayBuffer()) : kind === "application/x-tumit-cards" ? readCards(await response.arrayBuffer()) : kind === "application/x-ndjson" ? await readLines(response, part) : await readJson(response);
+    const part = (/** @type {any} */ answer) => {
+      if (pendingRequests.get(purpose) === control) onPart(answer);
+    };
+    const answer =
+      kind === "application/octet-stream"
+        ? readScene(await response.arrayBuffer())
+        : kind === "application/x-tumit-cards"
+          ? readCards(await response.arrayBuffer())
+          : kind === "application/x-ndjson"
+            ? await readLines(response, part)
+            : await readJson(response);
     if (!response.ok) throw new RefusedError(answer.error);
     // A request that was aborted during reading has no answer.
     return pendingRequests.get(purpose) === control && !control.signal.aborted ? answer : undefined;

@@ -27,9 +27,21 @@ export async function openInspector(id, isRestored = false) {
   overlay.chosenOperation = entity.operation;
   // The links of a chain stay highlighted while the user moves along it.
   if (!view.showsChain) overlay.chainLinks = [];
-  else if (!overlay.chainLinks.some((link) => link.id === id)) overlay.chainLinks = (await requestChain(id))?.links ?? [];
+  else if (!overlay.chainLinks.some((link) => link.id === id))
+    overlay.chainLinks = (await requestChain(id))?.links ?? [];
   showNote("");
-  fillInspector(entity, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToInspected, step: stepTo, chain: toggleChain, source: () => openSource(id), highlight: (related) => { overlay.highlighted = related ? [related] : []; notifyChange("selection"); } });
+  fillInspector(entity, overlay.chainLinks, {
+    close: closeInspector,
+    go: goTo,
+    zoom: zoomToInspected,
+    step: stepTo,
+    chain: toggleChain,
+    source: () => openSource(id),
+    highlight: (related) => {
+      overlay.highlighted = related ? [related] : [];
+      notifyChange("selection");
+    },
+  });
   storeView(true);
   notifyChange("selection");
   followSource();
@@ -69,7 +81,10 @@ export async function toggleChain() {
   view.showsChain = true;
   await openInspector(from);
   const count = answer.links.length;
-  showNote(`A chain of ${groupDigits(count)} link${count === 1 ? "" : "s"}: ${groupDigits(answer.before)} before, ${groupDigits(answer.after)} after${answer.truncated ? "; there may be more" : ""}`);
+  showNote(
+    `A chain of ${groupDigits(count)} link${count === 1 ? "" : "s"}: ${groupDigits(answer.before)} before, ` +
+      `${groupDigits(answer.after)} after${answer.truncated ? "; there may be more" : ""}`,
+  );
 }
 
 export function closeInspector() {
@@ -126,7 +141,9 @@ export async function goTo(id, zoomIn = false) {
 async function revealContainer(entity) {
   const path = [...entity.ancestors, entity.container];
   for (const container of path) view.hiddenRows.delete(container);
-  for (const container of entity.ancestors) if (rowOf(container)?.folded) view.toggledRows.has(container) ? view.toggledRows.delete(container) : view.toggledRows.add(container);
+  for (const container of entity.ancestors)
+    if (rowOf(container)?.folded)
+      view.toggledRows.has(container) ? view.toggledRows.delete(container) : view.toggledRows.add(container);
   if (view.names) view.names = "";
   const rowsShown = new Promise((resolve) => document.addEventListener("rows", resolve, { once: true }));
   storeView();
@@ -147,7 +164,9 @@ export async function stepTo(offset, sameValue) {
     showNote("Select an entity first: click it or search for it");
     return;
   }
-  const answer = await request("neighbour", { id: from, direction: offset, same_value: String(sameValue) }).catch(() => undefined);
+  const answer = await request("neighbour", { id: from, direction: offset, same_value: String(sameValue) }).catch(
+    () => undefined,
+  );
   if (answer === undefined) return;
   if (!answer.facts) {
     showNote(offset > 0 ? "This is the last of its kind" : "This is the first of its kind");
@@ -169,14 +188,18 @@ export async function goToPartner() {
     return;
   }
   const isLink = (/** @type {any} */ related) => related.id.startsWith("l");
-  const link = entity.kind === "Link" ? entity : await facts(entity.related.find(isLink)?.id ?? "", "choose").catch(() => undefined);
+  const link =
+    entity.kind === "Link"
+      ? entity
+      : await facts(entity.related.find(isLink)?.id ?? "", "choose").catch(() => undefined);
   if (!link) {
     showNote("No link starts or ends here");
     return;
   }
   const ends = link.related.filter((/** @type {any} */ related) => related.id !== entity.id && !isLink(related));
   const target = link.fields[1]?.[1];
-  const partner = (entity.kind === "Link" && ends.find((/** @type {any} */ end) => end.path.join(" › ") === target)) || ends[0];
+  const partner =
+    (entity.kind === "Link" && ends.find((/** @type {any} */ end) => end.path.join(" › ") === target)) || ends[0];
   await goTo(partner?.id ?? link.id);
 }
 

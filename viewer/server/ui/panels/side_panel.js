@@ -23,7 +23,9 @@ export function listenToPanel(tabs) {
   contents = tabs;
   TABS.forEach((tab, index) => {
     const button = byId(`tab-${tab}`);
-    button.addEventListener("click", () => { showTab(tab).catch(() => {}); });
+    button.addEventListener("click", () => {
+      showTab(tab).catch(() => {});
+    });
     button.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!step) return;

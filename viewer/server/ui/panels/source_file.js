@@ -85,12 +85,14 @@ export async function restoreSource() {
 export function followSource() {
   if (pane.hidden || !view.entity) return;
   const isOwnStep = isStepping;
-  facts(view.entity, "follow").then((entity) => {
-    if (!entity?.source) return;
-    if (!isOwnStep) return openSource(view.entity);
-    contents.line = entity.source[1];
-    fill();
-  }).catch(() => {});
+  facts(view.entity, "follow")
+    .then((entity) => {
+      if (!entity?.source) return;
+      if (!isOwnStep) return openSource(view.entity);
+      contents.line = entity.source[1];
+      fill();
+    })
+    .catch(() => {});
 }
 
 export function closeSource() {
@@ -109,16 +111,44 @@ function fill() {
   const lineFacts = new Map(lines.map((/** @type {any} */ facts) => [facts.line, facts]));
   const sourceLines = text === null ? [] : text.split("\n");
   const [from, to] = [Math.max(1, line - LINES_AROUND), Math.min(sourceLines.length, line + LINES_AROUND)];
-  const shownLines = text === null ? [...new Set([line, ...lineFacts.keys()])].sort((a, b) => a - b) : Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+  const shownLines =
+    text === null
+      ? [...new Set([line, ...lineFacts.keys()])].sort((a, b) => a - b)
+      : Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
   const largest = Math.max(1, ...lines.map((/** @type {any} */ facts) => facts.nanos));
-  const list = make("ol", { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 }, ...shownLines.map((number) => lineElement(number, sourceLines[number - 1] ?? "", lineFacts.get(number), largest, number === line)));
+  const list = make(
+    "ol",
+    { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 },
+    ...shownLines.map((number) =>
+      lineElement(number, sourceLines[number - 1] ?? "", lineFacts.get(number), largest, number === line),
+    ),
+  );
   const [location, scrolled] = [`${file}:${line}`, pane.querySelector(".lines")?.scrollTop ?? 0];
-  refill(pane, () => pane.replaceChildren(
-    make("header", {}, make("h2", { text: `${file}:${line}`, title: path ?? file }), done !== undefined && make("span", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${formatPercent(done)}`),
-      make("button", { class: "icon-button", "aria-label": "Close the source", title: "Close", text: "×", onclick: closeSource })),
-    ...(reason ? [make("p", { class: "reason", role: "status", text: reason })] : []),
-    list,
-  ));
+  refill(pane, () =>
+    pane.replaceChildren(
+      make(
+        "header",
+        {},
+        make("h2", { text: `${file}:${line}`, title: path ?? file }),
+        done !== undefined &&
+          make(
+            "span",
+            { class: "hint counting" },
+            make("progress", { value: done, "aria-label": "Counted so far" }),
+            `counting… ${formatPercent(done)}`,
+          ),
+        make("button", {
+          class: "icon-button",
+          "aria-label": "Close the source",
+          title: "Close",
+          text: "×",
+          onclick: closeSource,
+        }),
+      ),
+      ...(reason ? [make("p", { class: "reason", role: "status", text: reason })] : []),
+      list,
+    ),
+  );
   // The scroll position stays while entities are counted.
   if (pane.dataset.location === location) list.scrollTop = scrolled;
   else list.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
@@ -135,11 +165,29 @@ function fill() {
 function lineElement(number, text, entities, largest, current) {
   const bar = make("i", { class: "heat" });
   if (entities) bar.style.width = `${Math.max(4, (entities.nanos / largest) * 100)}%`;
-  const description = entities && `${groupDigits(entities.count)} of line ${number}${entities.nanos ? `, ${formatDuration(entities.nanos)}` : ""}`;
-  return make("li", { "aria-current": current ? "true" : null, value: number },
+  const description =
+    entities &&
+    `${groupDigits(entities.count)} of line ${number}${entities.nanos ? `, ${formatDuration(entities.nanos)}` : ""}`;
+  return make(
+    "li",
+    { "aria-current": current ? "true" : null, value: number },
     make("span", { class: "number", text: String(number) }),
-    entities ? make("button", { class: "count", "data-key": `line ${number}`, "aria-label": `Highlight ${description}`, title: `${description}: highlight them and go to the next`, text: groupDigits(entities.count), onclick: () => showNext(number, entities) }, bar) : make("span", { class: "count" }),
-    make("code", { text: text || " " }));
+    entities
+      ? make(
+          "button",
+          {
+            class: "count",
+            "data-key": `line ${number}`,
+            "aria-label": `Highlight ${description}`,
+            title: `${description}: highlight them and go to the next`,
+            text: groupDigits(entities.count),
+            onclick: () => showNext(number, entities),
+          },
+          bar,
+        )
+      : make("span", { class: "count" }),
+    make("code", { text: text || " " }),
+  );
 }
 
 /**
@@ -153,7 +201,9 @@ async function showNext(number, entities) {
   const last = entities.ids[entities.ids.length - 1];
   if (index >= entities.ids.length) {
     const filter = `at:"${contents.file}:${number}"`;
-    const page = await request("find", { text: filter, id: last, direction: 1, ...contents.part }, "line").catch(() => undefined);
+    const page = await request("find", { text: filter, id: last, direction: 1, ...contents.part }, "line").catch(
+      () => undefined,
+    );
     if (!page) return;
     entities.ids.push(...page.hits.map((/** @type {any} */ hit) => hit.id));
   }
@@ -162,8 +212,14 @@ async function showNext(number, entities) {
   contents.steps.set(number, index + 1);
   const highlighted = entities.ids.slice(Math.max(0, index - MAX_HIGHLIGHTED), index + MAX_HIGHLIGHTED);
   isStepping = true;
-  await goTo(id).finally(() => { isStepping = false; });
+  await goTo(id).finally(() => {
+    isStepping = false;
+  });
   overlay.stickyHighlights = highlighted;
-  showNote(`${groupDigits(index + 1)} of ${groupDigits(entities.count)} of line ${number}; ${entities.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are highlighted`);
+  showNote(
+    `${groupDigits(index + 1)} of ${groupDigits(entities.count)} of line ${number}; ` +
+      `${entities.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} ` +
+      "are highlighted",
+  );
   notifyChange("selection");
 }

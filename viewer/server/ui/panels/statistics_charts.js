@@ -27,7 +27,9 @@ export function shape(tag, attributes, title, act) {
     element.setAttribute("tabindex", "0");
     element.setAttribute("aria-label", title ?? "");
     element.addEventListener("click", act);
-    element.addEventListener("keydown", (event) => { if (/** @type {KeyboardEvent} */ (event).key === "Enter") act(); });
+    element.addEventListener("keydown", (event) => {
+      if (/** @type {KeyboardEvent} */ (event).key === "Enter") act();
+    });
   }
   return element;
 }
@@ -55,16 +57,24 @@ function label(x, y, text, anchor = "start") {
 export function pie(name, parts) {
   const sum = parts.reduce((total, part) => total + part.size, 0) || 1;
   let angle = -Math.PI / 2;
-  const rimPoint = (/** @type {number} */ a) => `${(60 + 56 * Math.cos(a)).toFixed(2)} ${(60 + 56 * Math.sin(a)).toFixed(2)}`;
-  const slices = parts.filter((part) => part.size > 0).map((part) => {
-    const share = part.size / sum;
-    const [from, to] = [angle, angle + share * 2 * Math.PI];
-    angle = to;
-    const title = `${part.name}: ${part.text}`;
-    const paint = { fill: part.color ?? "var(--track)", stroke: "var(--panel)", "stroke-width": 1 };
-    if (share > 0.9999) return shape("circle", { cx: 60, cy: 60, r: 56, ...paint }, title, part.act);
-    return shape("path", { d: `M60 60L${rimPoint(from)}A56 56 0 ${share > 0.5 ? 1 : 0} 1 ${rimPoint(to)}Z`, ...paint }, title, part.act);
-  });
+  const rimPoint = (/** @type {number} */ a) =>
+    `${(60 + 56 * Math.cos(a)).toFixed(2)} ${(60 + 56 * Math.sin(a)).toFixed(2)}`;
+  const slices = parts
+    .filter((part) => part.size > 0)
+    .map((part) => {
+      const share = part.size / sum;
+      const [from, to] = [angle, angle + share * 2 * Math.PI];
+      angle = to;
+      const title = `${part.name}: ${part.text}`;
+      const paint = { fill: part.color ?? "var(--track)", stroke: "var(--panel)", "stroke-width": 1 };
+      if (share > 0.9999) return shape("circle", { cx: 60, cy: 60, r: 56, ...paint }, title, part.act);
+      return shape(
+        "path",
+        { d: `M60 60L${rimPoint(from)}A56 56 0 ${share > 0.5 ? 1 : 0} 1 ${rimPoint(to)}Z`, ...paint },
+        title,
+        part.act,
+      );
+    });
   return make("div", { class: "pie" }, chartSvg(name, 120, 120, slices), colorKey(parts));
 }
 
@@ -75,9 +85,26 @@ export function columns(name, parts) {
   const barWidth = 276 / Math.max(shownParts.length, 4);
   const bars = shownParts.map((part, index) => {
     const barHeight = (part.size / largest) * 104;
-    return shape("rect", { x: index * barWidth + barWidth * 0.12, y: 108 - barHeight, width: barWidth * 0.76, height: Math.max(barHeight, 0.5), rx: Math.min(2, barWidth / 6), fill: part.color ?? "var(--track)" }, `${part.name}: ${part.text}`, part.act);
+    return shape(
+      "rect",
+      {
+        x: index * barWidth + barWidth * 0.12,
+        y: 108 - barHeight,
+        width: barWidth * 0.76,
+        height: Math.max(barHeight, 0.5),
+        rx: Math.min(2, barWidth / 6),
+        fill: part.color ?? "var(--track)",
+      },
+      `${part.name}: ${part.text}`,
+      part.act,
+    );
   });
-  return make("div", {}, chartSvg(name, 276, 110, [shape("path", { d: "M0 108.5H276", class: "axis" }), ...bars]), colorKey(parts));
+  return make(
+    "div",
+    {},
+    chartSvg(name, 276, 110, [shape("path", { d: "M0 108.5H276", class: "axis" }), ...bars]),
+    colorKey(parts),
+  );
 }
 
 /**
@@ -88,8 +115,20 @@ export function columns(name, parts) {
 export function colorKey(parts, describe = (part) => `Go to the longest ${part.name}`) {
   const list = make("ul", { class: "color-key" });
   for (const part of parts.slice(0, 24)) {
-    const inside = [make("span", { class: "chip", color: part.color ?? "" }), make("span", { class: "label", text: part.name, title: part.name }), make("span", { class: "amount", text: part.text })];
-    list.append(make("li", {}, part.act ? make("button", { onclick: part.act, title: describe(part) }, ...inside) : make("span", { class: "color-key-line" }, ...inside)));
+    const inside = [
+      make("span", { class: "chip", color: part.color ?? "" }),
+      make("span", { class: "label", text: part.name, title: part.name }),
+      make("span", { class: "amount", text: part.text }),
+    ];
+    list.append(
+      make(
+        "li",
+        {},
+        part.act
+          ? make("button", { onclick: part.act, title: describe(part) }, ...inside)
+          : make("span", { class: "color-key-line" }, ...inside),
+      ),
+    );
   }
   if (parts.length > 24) list.append(make("li", { class: "hint", text: `and ${groupDigits(parts.length - 24)} more` }));
   return list;
@@ -97,12 +136,19 @@ export function colorKey(parts, describe = (part) => `Go to the longest ${part.n
 
 /** Explains shares that add up to more than 100 %. @param {number} sum their sum */
 export function overlapHint(sum) {
-  return sum > 1.0005 && make("p", { class: "hint", text: `Nested states count at each depth: ${formatPercent(sum)} in all.` });
+  return (
+    sum > 1.0005 &&
+    make("p", { class: "hint", text: `Nested states count at each depth: ${formatPercent(sum)} in all.` })
+  );
 }
 
 /** A large number in short form. @param {number} count */
 function shortCount(count) {
-  const [size, unit] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]].find(([size]) => count >= Number(size)) ?? [1, ""];
+  const [size, unit] = [
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ].find(([size]) => count >= Number(size)) ?? [1, ""];
   return `${Number((count / Number(size)).toPrecision(3))}${unit && `\u202f${unit}`}`;
 }
 
@@ -116,10 +162,15 @@ function shortCount(count) {
 function levelLines(largest, floor, height, text) {
   const power = 10 ** Math.floor(Math.log10(largest));
   const step = [0.2, 0.5, 1, 2, 5].map((factor) => factor * power).find((step) => largest / step <= 4) ?? power;
-  return Array.from({ length: Math.floor(largest / step + 1e-9) }, (_, index) => (index + 1) * step).flatMap((amount) => {
-    const y = floor - (amount / largest) * height;
-    return [shape("path", { d: `M${LEFT_MARGIN} ${y.toFixed(1)}H276`, class: "level" }), label(LEFT_MARGIN - 4, y + 3, text(amount), "end")];
-  });
+  return Array.from({ length: Math.floor(largest / step + 1e-9) }, (_, index) => (index + 1) * step).flatMap(
+    (amount) => {
+      const y = floor - (amount / largest) * height;
+      return [
+        shape("path", { d: `M${LEFT_MARGIN} ${y.toFixed(1)}H276`, class: "level" }),
+        label(LEFT_MARGIN - 4, y + 3, text(amount), "end"),
+      ];
+    },
+  );
 }
 
 /** The left edge of charts with amounts on the left, in pixels. */
@@ -137,7 +188,8 @@ const ROUND_DURATIONS = [6e11, 36e11, 36e12, 864e11, 864e12, 864e13, 864e14, 864
 function roundDurations(from, to) {
   const durationsOf = (/** @type {number[]} */ parts) => {
     const durations = [];
-    for (let power = 1; power < 6e11; power *= 10) for (const part of parts) if (part * power < 6e11) durations.push(part * power);
+    for (let power = 1; power < 6e11; power *= 10)
+      for (const part of parts) if (part * power < 6e11) durations.push(part * power);
     return [...durations, ...ROUND_DURATIONS].filter((nanos) => nanos >= from && nanos <= to);
   };
   const tens = durationsOf([1]);
@@ -156,11 +208,26 @@ export function histogram(name, classes, color, shares, go) {
   const total = classes.reduce((sum, durationClass) => sum + durationClass.count, 0) || 1;
   const largest = Math.max(1, ...classes.map((durationClass) => durationClass.count));
   const barWidth = (276 - LEFT_MARGIN) / Math.max(classes.length, 6);
-  const amount = (/** @type {number} */ count) => shares ? formatPercent(count / total) : groupDigits(count);
+  const amount = (/** @type {number} */ count) => (shares ? formatPercent(count / total) : groupDigits(count));
   const bars = classes.map((durationClass, index) => {
     const barHeight = (durationClass.count / largest) * 96;
-    const title = `${amount(durationClass.count)} from ${formatDuration(durationClass.from)} to ${formatDuration(durationClass.to)}, ${formatDuration(durationClass.nanos)} in all; go to the longest`;
-    return shape("rect", { x: LEFT_MARGIN + index * barWidth + 1, y: 104 - barHeight, width: barWidth - 2, height: durationClass.count ? Math.max(barHeight, 1) : 0, rx: 1.5, fill: color, "data-key": `class ${durationClass.from}` }, title, durationClass.longest && (() => go(durationClass.longest.id)));
+    const title =
+      `${amount(durationClass.count)} from ${formatDuration(durationClass.from)} to ` +
+      `${formatDuration(durationClass.to)}, ${formatDuration(durationClass.nanos)} in all; go to the longest`;
+    return shape(
+      "rect",
+      {
+        x: LEFT_MARGIN + index * barWidth + 1,
+        y: 104 - barHeight,
+        width: barWidth - 2,
+        height: durationClass.count ? Math.max(barHeight, 1) : 0,
+        rx: 1.5,
+        fill: color,
+        "data-key": `class ${durationClass.from}`,
+      },
+      title,
+      durationClass.longest && (() => go(durationClass.longest.id)),
+    );
   });
   const end = classes.length ? classes[classes.length - 1].to : 1;
   // The first class may be that of 0.
@@ -169,17 +236,26 @@ export function histogram(name, classes, color, shares, go) {
   const marks = roundDurations(classes[0]?.from ?? 1, end);
   // Labels only every `stride`-th power of ten, so that they have room at equal distances.
   const stride = Math.ceil(40 / (Math.log2((marks[1] ?? 1e9) / (marks[0] ?? 1)) * barWidth));
-  const ticks = marks.filter((_, index) => index % stride === 0 || marks.length < 3).flatMap((nanos) => {
-    const x = LEFT_MARGIN + (Math.log2(nanos) - first) * barWidth;
-    const text = formatDuration(nanos, 1);
-    const halfWidth = textWidth("9px")(text) / 2;
-    if (x - halfWidth < nextFreeX || x + halfWidth > 276) return [];
-    nextFreeX = x + halfWidth + 6;
-    return [shape("path", { d: `M${x.toFixed(1)} 104V107`, class: "axis" }), label(x, 116, text, "middle")];
-  });
+  const ticks = marks
+    .filter((_, index) => index % stride === 0 || marks.length < 3)
+    .flatMap((nanos) => {
+      const x = LEFT_MARGIN + (Math.log2(nanos) - first) * barWidth;
+      const text = formatDuration(nanos, 1);
+      const halfWidth = textWidth("9px")(text) / 2;
+      if (x - halfWidth < nextFreeX || x + halfWidth > 276) return [];
+      nextFreeX = x + halfWidth + 6;
+      return [shape("path", { d: `M${x.toFixed(1)} 104V107`, class: "axis" }), label(x, 116, text, "middle")];
+    });
   const unit = shares ? total / 100 : 1;
-  const lines = classes.length ? levelLines(largest / unit, 104, 96, (value) => shares ? `${Number(value.toPrecision(2))} %` : shortCount(value)) : [];
-  return chartSvg(name, 276, 120, [...lines, shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }), ...bars, ...ticks]);
+  const lines = classes.length
+    ? levelLines(largest / unit, 104, 96, (value) => (shares ? `${Number(value.toPrecision(2))} %` : shortCount(value)))
+    : [];
+  return chartSvg(name, 276, 120, [
+    ...lines,
+    shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }),
+    ...bars,
+    ...ticks,
+  ]);
 }
 
 /**
@@ -194,11 +270,19 @@ export function matrix(type, quantity, shares, go) {
   const amount = (/** @type {any} */ cell) => cell[quantity] ?? 0;
   const sum = cells.reduce((/** @type {number} */ all, /** @type {any} */ cell) => all + amount(cell), 0) || 1;
   const largest = Math.max(1, ...cells.map(amount));
-  const text = (/** @type {any} */ cell) => shares ? formatPercent(amount(cell) / sum) : quantity === "nanos" ? formatDuration(cell.nanos) : groupDigits(amount(cell));
+  const text = (/** @type {any} */ cell) =>
+    shares
+      ? formatPercent(amount(cell) / sum)
+      : quantity === "nanos"
+        ? formatDuration(cell.nanos)
+        : groupDigits(amount(cell));
   // Names appear on both sides. Long ones lose their beginning, because their ends distinguish
   // them.
   const margin = Math.min(84, 8 + 4.8 * Math.max(0, ...containers.map((/** @type {string} */ name) => name.length)));
-  const shorten = (/** @type {string} */ name) => { const fits = Math.floor((margin - 8) / 4.8); return name.length > fits ? `…${name.slice(1 - fits)}` : name; };
+  const shorten = (/** @type {string} */ name) => {
+    const fits = Math.floor((margin - 8) / 4.8);
+    return name.length > fits ? `…${name.slice(1 - fits)}` : name;
+  };
   const step = (276 - margin) / Math.max(containers.length, 3);
   const side = step * containers.length;
   const stride = Math.ceil(9 / step);
@@ -212,13 +296,49 @@ export function matrix(type, quantity, shares, go) {
     return labels;
   });
   const boxes = cells.map((/** @type {any} */ cell) => {
-    const title = `${joinNames([containers[cell.from], containers[cell.to]], " → ")}: ${text(cell)} (${groupDigits(cell.count)} links, the longest ${formatDuration(cell.longest?.nanos ?? 0)}); go to the longest`;
-    return shape("rect", { x: margin + cell.to * step, y: margin + cell.from * step, width: Math.max(step - 1, 1), height: Math.max(step - 1, 1), rx: Math.min(2, step / 6), fill: "var(--accent)", "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / largest), "data-key": `cell ${type.type} ${cell.from} ${cell.to}` }, title, cell.longest && (() => go(cell.longest.id)));
+    const title =
+      `${joinNames([containers[cell.from], containers[cell.to]], " → ")}: ${text(cell)} ` +
+      `(${groupDigits(cell.count)} links, the longest ${formatDuration(cell.longest?.nanos ?? 0)}); ` +
+      "go to the longest";
+    return shape(
+      "rect",
+      {
+        x: margin + cell.to * step,
+        y: margin + cell.from * step,
+        width: Math.max(step - 1, 1),
+        height: Math.max(step - 1, 1),
+        rx: Math.min(2, step / 6),
+        fill: "var(--accent)",
+        "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / largest),
+        "data-key": `cell ${type.type} ${cell.from} ${cell.to}`,
+      },
+      title,
+      cell.longest && (() => go(cell.longest.id)),
+    );
   });
   const frame = shape("rect", { x: margin, y: margin, width: side, height: side, class: "frame" });
-  const strideText = stride > 1 ? ` Every ${stride === 2 ? "second" : stride === 3 ? "third" : `${stride}th`} name is shown.` : "";
-  const hint = `From the rows to the columns; the strongest colour is ${shares ? formatPercent(largest / sum) : quantity === "nanos" ? formatDuration(largest) : groupDigits(largest)}.${strideText}${containerCount > containers.length ? ` The first ${containers.length} of ${groupDigits(containerCount)} are shown.` : ""}`;
-  return make("div", {}, chartSvg(`Matrix of ${type.name}`, 276, margin + side + 2, [frame, ...names, ...boxes]), make("p", { class: "hint", text: hint }), pairTable(type, [...cells].sort((a, b) => amount(b) - amount(a)), text));
+  const strideText =
+    stride > 1 ? ` Every ${stride === 2 ? "second" : stride === 3 ? "third" : `${stride}th`} name is shown.` : "";
+  const value = quantity === "nanos" ? formatDuration(largest) : groupDigits(largest);
+  const omissionText =
+    containerCount > containers.length
+      ? ` The first ${containers.length} of ${groupDigits(containerCount)} are shown.`
+      : "";
+  const hint =
+    `From the rows to the columns; the strongest colour is ${shares ? formatPercent(largest / sum) : value}.` +
+    strideText +
+    omissionText;
+  return make(
+    "div",
+    {},
+    chartSvg(`Matrix of ${type.name}`, 276, margin + side + 2, [frame, ...names, ...boxes]),
+    make("p", { class: "hint", text: hint }),
+    pairTable(
+      type,
+      [...cells].sort((a, b) => amount(b) - amount(a)),
+      text,
+    ),
+  );
 }
 
 /** A tooltip. @param {string} text */
@@ -240,10 +360,39 @@ const MAX_PAIRS = 100;
 function pairTable(type, cells, text) {
   const { containers } = type.cells;
   const head = (/** @type {string} */ name) => make("th", { role: "columnheader", scope: "col", text: name });
-  const rows = cells.slice(0, MAX_PAIRS).map((cell) => make("tr", { role: "row" }, ...[cell.from, cell.to].map((container) => make("th", { role: "rowheader", scope: "row", text: containers[container], title: containers[container] })), make("td", { role: "cell", text: text(cell) })));
-  const moreHint = cells.length > MAX_PAIRS && make("p", { class: "hint", text: `and ${groupDigits(cells.length - MAX_PAIRS)} more: CSV has all` });
-  return make("details", { class: "pairs", ontoggle: (/** @type {Event} */ event) => { isOpen = /** @type {HTMLDetailsElement} */ (event.target).open; }, ...(isOpen ? { open: "" } : {}) }, make("summary", { text: "As a table", "data-key": `pairs ${type.type}` }),
-    make("table", { role: "table", "aria-label": `Pairs of ${type.name}` }, make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...["From", "To", "Amount"].map(head))), make("tbody", { role: "rowgroup" }, ...rows)), moreHint);
+  const rows = cells
+    .slice(0, MAX_PAIRS)
+    .map((cell) =>
+      make(
+        "tr",
+        { role: "row" },
+        ...[cell.from, cell.to].map((container) =>
+          make("th", { role: "rowheader", scope: "row", text: containers[container], title: containers[container] }),
+        ),
+        make("td", { role: "cell", text: text(cell) }),
+      ),
+    );
+  const moreHint =
+    cells.length > MAX_PAIRS &&
+    make("p", { class: "hint", text: `and ${groupDigits(cells.length - MAX_PAIRS)} more: CSV has all` });
+  return make(
+    "details",
+    {
+      class: "pairs",
+      ontoggle: (/** @type {Event} */ event) => {
+        isOpen = /** @type {HTMLDetailsElement} */ (event.target).open;
+      },
+      ...(isOpen ? { open: "" } : {}),
+    },
+    make("summary", { text: "As a table", "data-key": `pairs ${type.type}` }),
+    make(
+      "table",
+      { role: "table", "aria-label": `Pairs of ${type.name}` },
+      make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...["From", "To", "Amount"].map(head))),
+      make("tbody", { role: "rowgroup" }, ...rows),
+    ),
+    moreHint,
+  );
 }
 
 /** Whether the tables of pairs are open. */
@@ -260,24 +409,71 @@ export function curves(name, curves, { from, span }, go) {
   const count = curves[0]?.shares.length ?? 1;
   let floor = new Array(count).fill(0);
   // Nested states count at each depth.
-  const largest = Math.max(1, ...floor.map((_, index) => curves.reduce((total, curve) => total + curve.shares[index], 0)));
+  const largest = Math.max(
+    1,
+    ...floor.map((_, index) => curves.reduce((total, curve) => total + curve.shares[index], 0)),
+  );
   const plotWidth = 276 - LEFT_MARGIN;
   const step = plotWidth / count;
   const y = (/** @type {number} */ share) => (104 - (share / largest) * 96).toFixed(1);
-  const peak = (/** @type {any} */ curve) => { const column = curve.shares.indexOf(Math.max(...curve.shares)); return { column, act: () => go((column + 0.5) / count) }; };
+  const peak = (/** @type {any} */ curve) => {
+    const column = curve.shares.indexOf(Math.max(...curve.shares));
+    return { column, act: () => go((column + 0.5) / count) };
+  };
   const areas = curves.map((curve) => {
     const top = floor.map((base, index) => base + curve.shares[index]);
-    const points = (/** @type {number[]} */ line) => line.map((share, index) => `${(LEFT_MARGIN + index * step).toFixed(1)} ${y(share)}L${(LEFT_MARGIN + (index + 1) * step).toFixed(1)} ${y(share)}`);
-    const path = `M${points(top).join("L")}L${points(floor).map((part) => part.split("L").reverse().join("L")).reverse().join("L")}Z`;
+    const points = (/** @type {number[]} */ line) =>
+      line.map(
+        (share, index) =>
+          `${(LEFT_MARGIN + index * step).toFixed(1)} ${y(share)}` +
+          `L${(LEFT_MARGIN + (index + 1) * step).toFixed(1)} ${y(share)}`,
+      );
+    const path = `M${points(top).join("L")}L${points(floor)
+      .map((part) => part.split("L").reverse().join("L"))
+      .reverse()
+      .join("L")}Z`;
     floor = top;
     const { column, act } = peak(curve);
-    return shape("path", { d: path, fill: curve.color, "data-key": `curve ${curve.value}` }, `${curve.name}: at most ${formatPercent(curve.shares[column])}; go there`, act);
+    return shape(
+      "path",
+      { d: path, fill: curve.color, "data-key": `curve ${curve.value}` },
+      `${curve.name}: at most ${formatPercent(curve.shares[column])}; go there`,
+      act,
+    );
   });
-  const { base, ticks } = placeTicks(plotWidth, textWidth("9px"), (spacing) => rulerTicks(from, from + span, plotWidth, spacing), 60);
-  const marks = ticks.flatMap((tick) => [shape("path", { d: `M${(LEFT_MARGIN + tick.x).toFixed(1)} 104V107`, class: "axis" }), tick.label !== null && label(LEFT_MARGIN + tick.center, 116, tick.label, "middle")].filter((element) => element !== false));
-  const parts = curves.map((curve) => ({ name: curve.name, color: curve.color, size: 0, share: curve.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count, act: peak(curve).act }));
+  const { base, ticks } = placeTicks(
+    plotWidth,
+    textWidth("9px"),
+    (spacing) => rulerTicks(from, from + span, plotWidth, spacing),
+    60,
+  );
+  const marks = ticks.flatMap((tick) =>
+    [
+      shape("path", { d: `M${(LEFT_MARGIN + tick.x).toFixed(1)} 104V107`, class: "axis" }),
+      tick.label !== null && label(LEFT_MARGIN + tick.center, 116, tick.label, "middle"),
+    ].filter((element) => element !== false),
+  );
+  const parts = curves.map((curve) => ({
+    name: curve.name,
+    color: curve.color,
+    size: 0,
+    share: curve.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count,
+    act: peak(curve).act,
+  }));
   parts.sort((a, b) => b.share - a.share);
-  return make("div", {}, chartSvg(name, 276, 120, [...areas, ...levelLines(largest * 100, 104, 96, (share) => `${share.toFixed(0)} %`), shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }), ...marks]),
+  return make(
+    "div",
+    {},
+    chartSvg(name, 276, 120, [
+      ...areas,
+      ...levelLines(largest * 100, 104, 96, (share) => `${share.toFixed(0)} %`),
+      shape("path", { d: `M${LEFT_MARGIN} 104.5H276`, class: "axis" }),
+      ...marks,
+    ]),
     base && make("p", { class: "hint", text: `Timestamps count from ${base}.` }),
-    colorKey(parts.map((part) => ({ ...part, text: formatPercent(part.share) })), (part) => `Go to the maximum of ${part.name}`));
+    colorKey(
+      parts.map((part) => ({ ...part, text: formatPercent(part.share) })),
+      (part) => `Go to the maximum of ${part.name}`,
+    ),
+  );
 }

@@ -40,7 +40,34 @@ function notifyStore() {
  * Parts of the address that are no part of the view: the scroll position, the panel with its
  * settings, the dock with its cards, and the player.
  */
-const SETTINGS = ["source", "clock", "scroll", "side", "tab", "form", "values", "amount", "order", "each", "of", "find", "inside", "everywhere", "drag", "dock", "part", "cards", "categories", "phase", "whatif", "large", "at", "rate", "loop", "stop"];
+const SETTINGS = [
+  "source",
+  "clock",
+  "scroll",
+  "side",
+  "tab",
+  "form",
+  "values",
+  "amount",
+  "order",
+  "each",
+  "of",
+  "find",
+  "inside",
+  "everywhere",
+  "drag",
+  "dock",
+  "part",
+  "cards",
+  "categories",
+  "phase",
+  "whatif",
+  "large",
+  "at",
+  "rate",
+  "loop",
+  "stop",
+];
 /** @type {Map<string, string>} */
 const settings = new Map();
 let settingsTimer = 0;
@@ -131,7 +158,10 @@ export function startView(duration, storedRows, number) {
     const settingsBefore = event.state?.zooms ? new Map(settings) : null;
     readAddress(location.hash.slice(1));
     // Back and forward do not change the panel.
-    if (settingsBefore) SETTINGS.filter((name) => name !== "scroll").forEach((name) => setSetting(name, settingsBefore.get(name) ?? null));
+    if (settingsBefore)
+      SETTINGS.filter((name) => name !== "scroll").forEach((name) =>
+        setSetting(name, settingsBefore.get(name) ?? null),
+      );
     else onSettings();
     zooms = event.state?.zooms ?? addZoom([], [view.from, view.to]);
     step = event.state?.step ?? step + 1;
@@ -171,7 +201,8 @@ export function storeView(replaces = false) {
   const isStep = replaces !== true && !follows && historyPart(location.hash) !== historyPart(address);
   if (isStep) step += 1;
   if (isStep) history.pushState({ zooms, step }, "", address);
-  else if (replaces === true || follows || (location.hash || "#") !== address) history.replaceState({ zooms, step }, "", address);
+  else if (replaces === true || follows || (location.hash || "#") !== address)
+    history.replaceState({ zooms, step }, "", address);
   if (storedAddress !== historyPart(address)) {
     storedAddress = historyPart(address);
     notifyStore();
@@ -195,7 +226,13 @@ function addZoom(before, [from, to]) {
 }
 
 /** The sets of the view, and their names in the address. */
-const SETS = /** @type {const} */ ([["toggledRows", "toggled"], ["hiddenRows", "gone"], ["dimmedValues", "dimmed"], ["hiddenTypes", "hidden"], ["gradients", "gradients"]]);
+const SETS = /** @type {const} */ ([
+  ["toggledRows", "toggled"],
+  ["hiddenRows", "gone"],
+  ["dimmedValues", "dimmed"],
+  ["hiddenTypes", "hidden"],
+  ["gradients", "gradients"],
+]);
 
 function viewAddress() {
   const parts = new URLSearchParams(rowParameters());
@@ -247,7 +284,9 @@ function readAddress(address) {
   view.names = parts.get("names") ?? "";
   view.entity = /^[cselv]\d+$/.exec(parts.get("chosen") ?? "")?.[0] ?? null;
   view.showsChain = parts.get("chain") === "1";
-  const range = words("range").filter((text) => /^-?\d{1,18}$/.test(text)).map(Number);
+  const range = words("range")
+    .filter((text) => /^-?\d{1,18}$/.test(text))
+    .map(Number);
   view.selectedTime = range.length === 2 && range[0] < range[1] ? [range[0], range[1]] : null;
   view.selectedRows = new Set(readRuns(parts.get("selected") ?? ""));
   settings.clear();
@@ -259,13 +298,19 @@ function readAddress(address) {
 /** @param {URLSearchParams} parts */
 function readRows(parts) {
   const words = (/** @type {string} */ name) => (parts.get(name) ?? "").split(" ");
-  const numbers = (/** @type {string} */ name) => words(name).filter((text) => /^\d+$/.test(text)).map(Number);
+  const numbers = (/** @type {string} */ name) =>
+    words(name)
+      .filter((text) => /^\d+$/.test(text))
+      .map(Number);
   const level = parts.get("level");
   view.level = level !== null && /^\d+$/.test(level) ? Number(level) : null;
   for (const [set, name] of SETS) view[set] = new Set(numbers(name));
   view.mode = /^[a-z-]{1,40}$/.exec(parts.get("mode") ?? "")?.[0] ?? null;
   view.pinnedRows = numbers("pinned");
-  view.rowMoves = words("moved").map((text) => /^(\d+)-(\d+)$/.exec(text)).filter((pair) => pair !== null).map((pair) => [Number(pair[1]), Number(pair[2])]);
+  view.rowMoves = words("moved")
+    .map((text) => /^(\d+)-(\d+)$/.exec(text))
+    .filter((pair) => pair !== null)
+    .map((pair) => [Number(pair[1]), Number(pair[2])]);
   view.filters = readFilters(parts.get("filters") ?? "");
 }
 
@@ -281,9 +326,15 @@ function readFilters(text) {
   } catch {
     entries = null;
   }
-  const error = !Array.isArray(entries) ? "they are not a list of texts"
-    : describeInvalidFilter(entries, (entry) => typeof entry === "string" ? entry : Array.isArray(entry) && entry.length === 1 ? entry[0] : null);
-  if (!error) return entries.map((/** @type {string | [string]} */ entry) => (typeof entry === "string" ? [entry, true] : [entry[0], false]));
+  const error = !Array.isArray(entries)
+    ? "they are not a list of texts"
+    : describeInvalidFilter(entries, (entry) =>
+        typeof entry === "string" ? entry : Array.isArray(entry) && entry.length === 1 ? entry[0] : null,
+      );
+  if (!error)
+    return entries.map((/** @type {string | [string]} */ entry) =>
+      typeof entry === "string" ? [entry, true] : [entry[0], false],
+    );
   showNote(`The filters in the address were not applied: ${error}`);
   return [];
 }
@@ -294,6 +345,12 @@ function readFilters(text) {
  * @param {(entry: any) => unknown} text returns the text of an entry
  */
 export function describeInvalidFilter(entries, text) {
-  const index = entries.findIndex((entry) => { const value = text(entry); return typeof value !== "string" || value.trim() === ""; });
-  return index < 0 ? "" : `entry ${index + 1} of the filters is ${JSON.stringify(entries[index]).slice(0, 60)}; a filter is a text such as "hide container a"`;
+  const index = entries.findIndex((entry) => {
+    const value = text(entry);
+    return typeof value !== "string" || value.trim() === "";
+  });
+  return index < 0
+    ? ""
+    : `entry ${index + 1} of the filters is ${JSON.stringify(entries[index]).slice(0, 60)}; ` +
+        'a filter is a text such as "hide container a"';
 }

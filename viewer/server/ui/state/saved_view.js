@@ -22,7 +22,11 @@ const KEY = "tumit:traces";
 function readEntries() {
   try {
     const stored = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(stored) ? stored.filter((entry) => Array.isArray(entry) && entry.length >= 2 && entry.every((part) => typeof part === "string")) : [];
+    return Array.isArray(stored)
+      ? stored.filter(
+          (entry) => Array.isArray(entry) && entry.length >= 2 && entry.every((part) => typeof part === "string"),
+        )
+      : [];
   } catch {
     return [];
   }
@@ -46,7 +50,11 @@ export function traceIdentity(summary) {
  */
 export async function initialRows(trace, { filters, style, availability }) {
   const rows = await readRows(trace, Boolean(availability));
-  if (filters.length) rows.set("filters", JSON.stringify(filters.map((/** @type {[string, boolean]} */ [text, on]) => (on ? text : [text]))));
+  if (filters.length)
+    rows.set(
+      "filters",
+      JSON.stringify(filters.map((/** @type {[string, boolean]} */ [text, on]) => (on ? text : [text]))),
+    );
   else if (style && ![...rows].length) {
     if (style.filters.length) rows.set("filters", JSON.stringify(style.filters));
     if (style.hidden.length) rows.set("hidden", style.hidden.join(" "));
@@ -69,14 +77,28 @@ export function listenToMemory(trace, isGrowing) {
   onStore((rows) => {
     storeRows(trace, rows);
     window.clearTimeout(namingTimer);
-    if (isGrowing && rows) namingTimer = window.setTimeout(() => { namesOf(rows, activeFilters()).then((names) => storeRows(trace, rows, JSON.stringify(names))).catch(() => {}); }, 300);
-    const style = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text)).map(([text]) => text), hidden: [...view.hiddenTypes], gradients: [...view.gradients], dimmed: [...view.dimmedValues] };
+    if (isGrowing && rows)
+      namingTimer = window.setTimeout(() => {
+        namesOf(rows, activeFilters())
+          .then((names) => storeRows(trace, rows, JSON.stringify(names)))
+          .catch(() => {});
+      }, 300);
+    const style = {
+      filters: view.filters
+        .filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text))
+        .map(([text]) => text),
+      hidden: [...view.hiddenTypes],
+      gradients: [...view.gradients],
+      dimmed: [...view.dimmedValues],
+    };
     const text = JSON.stringify(style);
     const isChanged = sentStyle !== "" && sentStyle !== text;
     sentStyle = text;
     if (!isChanged) return;
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => { send("style", style).catch(() => {}); }, 100);
+    timer = window.setTimeout(() => {
+      send("style", style).catch(() => {});
+    }, 100);
   });
 }
 
@@ -97,7 +119,10 @@ async function readRows(trace, isGrowing) {
 function storeRows(trace, rows, ...names) {
   const entries = readEntries().filter(([name]) => name !== trace);
   try {
-    localStorage.setItem(KEY, JSON.stringify([...entries.slice(1 - MAX_TRACES), ...(rows ? [[trace, rows, ...names]] : [])]));
+    localStorage.setItem(
+      KEY,
+      JSON.stringify([...entries.slice(1 - MAX_TRACES), ...(rows ? [[trace, rows, ...names]] : [])]),
+    );
   } catch {
     // The storage is full or forbidden; the address still contains the state.
   }

@@ -63,7 +63,8 @@ export function selectionOfRows(rows) {
   };
   const wholeGroups = new Set(rows.filter((row) => row.id !== ROOT && isWhole(row)).map((row) => row.id));
   const topmost = rows.filter((row) => wholeGroups.has(row.id) && !row.ancestors.some((id) => wholeGroups.has(id)));
-  const isCovered = (/** @type {Row} */ row) => row.id === ROOT || wholeGroups.has(row.id) || row.ancestors.some((id) => wholeGroups.has(id));
+  const isCovered = (/** @type {Row} */ row) =>
+    row.id === ROOT || wholeGroups.has(row.id) || row.ancestors.some((id) => wholeGroups.has(id));
   return layout.rows.every(isCovered) ? new Set() : new Set(topmost.map((row) => row.id));
 }
 

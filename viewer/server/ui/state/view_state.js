@@ -30,8 +30,23 @@ import { setRequestSources } from "../net/api.js";
 
 /** @type {View} */
 export const view = {
-  from: 0, to: 1, level: null, toggledRows: new Set(), pinnedRows: [], hiddenRows: new Set(), rowMoves: [], names: "", dimmedValues: new Set(), hiddenTypes: new Set(), gradients: new Set(),
-  mode: null, filters: [], entity: null, showsChain: false, selectedTime: null, selectedRows: new Set(),
+  from: 0,
+  to: 1,
+  level: null,
+  toggledRows: new Set(),
+  pinnedRows: [],
+  hiddenRows: new Set(),
+  rowMoves: [],
+  names: "",
+  dimmedValues: new Set(),
+  hiddenTypes: new Set(),
+  gradients: new Set(),
+  mode: null,
+  filters: [],
+  entity: null,
+  showsChain: false,
+  selectedTime: null,
+  selectedRows: new Set(),
 };
 
 /** @type {((kind: Change) => void)[]} */

@@ -26,7 +26,9 @@ export function setGeneration(duration, shift, next) {
   const viewShift = showsEnd ? duration - previousDuration : shift;
   [view.from, view.to] = showsAll ? [0, duration] : [view.from + viewShift, view.to + viewShift];
   if (view.selectedTime) view.selectedTime = [view.selectedTime[0] + shift, view.selectedTime[1] + shift];
-  const wider = zoomHistory().slice(1).map(([from, to]) => /** @type {[number, number]} */ ([from + viewShift, to + viewShift]));
+  const wider = zoomHistory()
+    .slice(1)
+    .map(([from, to]) => /** @type {[number, number]} */ ([from + viewShift, to + viewShift]));
   setZoomHistory([[0, duration], ...(showsAll ? [] : wider)]);
   storeView(true);
 }

@@ -19,10 +19,21 @@ const KEY_STEP = 1 / 200;
 const minimap = byId("minimap");
 /** @type {CursorLine[]} */
 const LINES = [
-  { line: byId("time-cursor"), box: byId("chart"), width: () => chart.size().width, xOf: chart.xOf, timeAt: chart.timeAt, span: () => view.to - view.from },
   {
-    line: byId("minimap-cursor"), box: minimap, width: () => minimap.clientWidth, span: traceDuration,
-    xOf: (time) => (time / traceDuration()) * minimap.clientWidth, timeAt: (x) => (x / Math.max(1, minimap.clientWidth)) * traceDuration(),
+    line: byId("time-cursor"),
+    box: byId("chart"),
+    width: () => chart.size().width,
+    xOf: chart.xOf,
+    timeAt: chart.timeAt,
+    span: () => view.to - view.from,
+  },
+  {
+    line: byId("minimap-cursor"),
+    box: minimap,
+    width: () => minimap.clientWidth,
+    span: traceDuration,
+    xOf: (time) => (time / traceDuration()) * minimap.clientWidth,
+    timeAt: (x) => (x / Math.max(1, minimap.clientWidth)) * traceDuration(),
   },
 ];
 
@@ -61,7 +72,8 @@ function listenTo({ line, box, width, timeAt, span }) {
     event.stopPropagation();
     line.setPointerCapture(event.pointerId);
     const { left } = box.getBoundingClientRect();
-    const pointerTime = (/** @type {PointerEvent} */ current) => timeAt(Math.min(Math.max(current.clientX - left, 0), width()));
+    const pointerTime = (/** @type {PointerEvent} */ current) =>
+      timeAt(Math.min(Math.max(current.clientX - left, 0), width()));
     const move = (/** @type {PointerEvent} */ current) => setCursor(pointerTime(current), true);
     const end = (/** @type {PointerEvent} */ current) => {
       line.removeEventListener("pointermove", move);
@@ -75,7 +87,12 @@ function listenTo({ line, box, width, timeAt, span }) {
   line.addEventListener("keydown", (event) => {
     const step = span() * KEY_STEP * (event.shiftKey ? 10 : 1);
     /** @type {Record<string, () => number>} */
-    const times = { ArrowLeft: () => cursorTime() - step, ArrowRight: () => cursorTime() + step, Home: () => viewsRange().from, End: () => viewsRange().to };
+    const times = {
+      ArrowLeft: () => cursorTime() - step,
+      ArrowRight: () => cursorTime() + step,
+      Home: () => viewsRange().from,
+      End: () => viewsRange().to,
+    };
     if (!times[event.key] || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();

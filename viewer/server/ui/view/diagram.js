@@ -148,7 +148,9 @@ function formerPosition(row, previousLayout) {
   if (former?.folded === row.folded) return former;
   if (!former) return previousLayout.rows.find((candidate) => candidate.folded && row.ancestors.includes(candidate.id));
   if (former.folded) return undefined;
-  const below = previousLayout.rows.filter((candidate) => candidate.ancestors.includes(row.id) && candidate.pinned === former.pinned);
+  const below = previousLayout.rows.filter(
+    (candidate) => candidate.ancestors.includes(row.id) && candidate.pinned === former.pinned,
+  );
   const last = below[below.length - 1];
   return last && { y: below[0].y, height: last.y + last.height - below[0].y, pinned: former.pinned };
 }
@@ -173,9 +175,28 @@ function rearrange(image, previousLayout) {
     if (!from || !source || !to || y < 0) continue;
     // Contents that only resemble those of the row are pale until the exact image comes.
     to.globalAlpha = "id" in from && from.id === row.id ? 1 : 0.5;
-    to.drawImage(source, 0, y * pixelRatio(), source.width, from.height * pixelRatio(), 0, row.pinned ? row.y : row.y - part.top, part.width, row.height);
+    to.drawImage(
+      source,
+      0,
+      y * pixelRatio(),
+      source.width,
+      from.height * pixelRatio(),
+      0,
+      row.pinned ? row.y : row.y - part.top,
+      part.width,
+      row.height,
+    );
   }
-  return { ...image, canvas, pinned, style, key: "", top: part.top, bottom: part.bottom, drawn: { hits: [], cells: [], arrows: [], notes: [] } };
+  return {
+    ...image,
+    canvas,
+    pinned,
+    style,
+    key: "",
+    top: part.top,
+    bottom: part.bottom,
+    drawn: { hits: [], cells: [], arrows: [], notes: [] },
+  };
 }
 
 async function fetchImage() {
@@ -290,7 +311,8 @@ function draw(scene, part, pinned) {
  */
 function evictImages(style) {
   images = images.filter((image) => image.style === style && image.key !== "");
-  const pixels = (/** @type {ChartImage} */ image) => image.canvas.width * image.canvas.height + (image.pinned ? image.pinned.width * image.pinned.height : 0);
+  const pixels = (/** @type {ChartImage} */ image) =>
+    image.canvas.width * image.canvas.height + (image.pinned ? image.pinned.width * image.pinned.height : 0);
   const widest = Math.max(...images.map((image) => image.to - image.from));
   let sum = images.reduce((all, image) => all + pixels(image), 0);
   while (sum > MAX_PIXELS && images.length > 2) {
@@ -308,35 +330,51 @@ export function paint() {
   const context = sizedContext(canvas, width, visibleHeight);
   const pinnedBottom = pinnedHeight();
   const ticks = timeAxis(width).ticks.map((tick) => Math.round(tick.x));
-  const wipe = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ above, /** @type {number} */ below) => {
+  const wipe = (
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+    /** @type {number} */ above,
+    /** @type {number} */ below,
+  ) => {
     if (below <= above) return;
     context.clearRect(from, above, to - from, below - above);
     context.fillStyle = cssColor("--grid");
     // Whole pixels: browsers draw a fraction of a pixel differently, depending on more than its
     // value.
-    const [y, height] = [Math.round(above), Math.round(Math.min(below, layout.height - scrollTop())) - Math.round(above)];
+    const [y, height] = [
+      Math.round(above),
+      Math.round(Math.min(below, layout.height - scrollTop())) - Math.round(above),
+    ];
     for (const x of ticks) if (x >= from && x <= to && height > 0) context.fillRect(x, y, 1, height);
   };
   wipe(0, width, 0, visibleHeight);
   const last = images[images.length - 1];
   const span = view.to - view.from;
-  const parts = images.filter((image) => image === last || (image.style === last.style && image.from < view.to && image.to > view.from));
+  const parts = images.filter(
+    (image) => image === last || (image.style === last.style && image.from < view.to && image.to > view.from),
+  );
   // Finer images are above coarser ones. The image closest to the requested zoom comes last.
-  const zoomCloseness = (/** @type {ChartImage} */ image) => (image === last && exactImage() ? Infinity : -Math.abs(Math.log((image.to - image.from) / span)));
+  const zoomCloseness = (/** @type {ChartImage} */ image) =>
+    image === last && exactImage() ? Infinity : -Math.abs(Math.log((image.to - image.from) / span));
   parts.sort((a, b) => zoomCloseness(a) - zoomCloseness(b));
   // An image that covers the whole view hides those below it.
   const bottom = Math.min(scrollTop() + visibleHeight, layout.height);
-  const covers = (/** @type {ChartImage} */ image) => image.from <= view.from && image.to >= view.to && image.top <= scrollTop() && image.bottom >= bottom;
+  const covers = (/** @type {ChartImage} */ image) =>
+    image.from <= view.from && image.to >= view.to && image.top <= scrollTop() && image.bottom >= bottom;
   parts.splice(0, Math.max(0, parts.findLastIndex(covers)));
   for (const image of parts) {
     const [x0, x1] = [xOf(image.from), xOf(image.to)];
     context.imageSmoothingEnabled = x1 - x0 !== width;
     if (image !== parts[0]) {
-      const [above, below] = [Math.max(image.top - scrollTop(), 0), Math.min(image.bottom - scrollTop(), visibleHeight)];
+      const [above, below] = [
+        Math.max(image.top - scrollTop(), 0),
+        Math.min(image.bottom - scrollTop(), visibleHeight),
+      ];
       if (image.pinned) wipe(x0, x1, 0, pinnedBottom);
       wipe(x0, x1, above, below);
     }
-    const drawStretched = (/** @type {HTMLCanvasElement} */ canvas, /** @type {number} */ y) => context.drawImage(canvas, x0, y, x1 - x0, canvas.height / pixelRatio());
+    const drawStretched = (/** @type {HTMLCanvasElement} */ canvas, /** @type {number} */ y) =>
+      context.drawImage(canvas, x0, y, x1 - x0, canvas.height / pixelRatio());
     context.save();
     context.beginPath();
     context.rect(0, pinnedBottom, width, visibleHeight - pinnedBottom);
@@ -405,7 +443,11 @@ export function hits() {
  * @param {Set<string>} ids
  */
 export function findHits(ids) {
-  return new Map(hits().filter((hit) => ids.has(hit.id)).map((hit) => [hit.id, hit]));
+  return new Map(
+    hits()
+      .filter((hit) => ids.has(hit.id))
+      .map((hit) => [hit.id, hit]),
+  );
 }
 
 /** @param {string} id */

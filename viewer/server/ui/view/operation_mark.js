@@ -16,9 +16,16 @@ const MARGIN = 1000;
 export function drawOperation(context, { parts, last }) {
   const [paper, accent] = [cssColor("--paper"), cssColor("--accent")];
   const hits = chart.findHits(new Set(parts.map((part) => part.id)));
-  for (const hit of hits.values()) drawHitOutline(context, hit, [[paper, 4], [accent, 1.5]]);
+  for (const hit of hits.values())
+    drawHitOutline(context, hit, [
+      [paper, 4],
+      [accent, 1.5],
+    ]);
   const points = entryPoints(parts, hits);
-  for (const [ink, width] of /** @type {[string, number][]} */ ([[paper, 4.5], [accent, 1.5]])) {
+  for (const [ink, width] of /** @type {[string, number][]} */ ([
+    [paper, 4.5],
+    [accent, 1.5],
+  ])) {
     context.strokeStyle = ink;
     context.lineWidth = width;
     context.lineJoin = "round";

@@ -27,9 +27,14 @@ export function showProgress({ availability, interrupted, changed }) {
   isGrowing = availability !== null;
   pill.hidden = !isGrowing && !changed;
   pill.classList.toggle("alert", Boolean(changed) || Boolean(interrupted));
-  pill.textContent = changed ? `${changed} since it was read` : availability ?? "";
-  pill.title = changed ? "The page shows the trace as it was read before. Start tumit view again to read it"
-    : interrupted ? "The view continues when the file exists again" : isGrowing ? "A newer image replaces this one when more of the trace is available. The time range and the selection stay" : "";
+  pill.textContent = changed ? `${changed} since it was read` : (availability ?? "");
+  pill.title = changed
+    ? "The page shows the trace as it was read before. Start tumit view again to read it"
+    : interrupted
+      ? "The view continues when the file exists again"
+      : isGrowing
+        ? "A newer image replaces this one when more of the trace is available. The time range and the selection stay"
+        : "";
   byId("caption").textContent = isGrowing ? "So far" : "Whole trace";
 }
 
@@ -42,7 +47,8 @@ export function showProgress({ availability, interrupted, changed }) {
 export function watchGrowth(showGeneration, onAnswer, onError) {
   window.setInterval(() => {
     secondCount += 1;
-    if (!document.hidden && (isGrowing || secondCount % FINAL_INTERVAL === 0)) ping(showGeneration, onAnswer).catch(onError);
+    if (!document.hidden && (isGrowing || secondCount % FINAL_INTERVAL === 0))
+      ping(showGeneration, onAnswer).catch(onError);
   }, 1000);
 }
 
@@ -52,7 +58,13 @@ async function ping(showGeneration, onAnswer) {
   const response = await fetch(`api/ping?${requestParameters({ filters: "" })}`);
   if (!response.ok) throw new Error("another server");
   const answer = await response.json();
-  if (answer.changed) showNote(answer.changed === "removed" ? "The trace has been removed; the page shows it as it was read before" : "The trace has changed: start tumit view again to see it", true);
+  if (answer.changed)
+    showNote(
+      answer.changed === "removed"
+        ? "The trace has been removed; the page shows it as it was read before"
+        : "The trace has changed: start tumit view again to see it",
+      true,
+    );
   onAnswer();
   showProgress(answer);
   if (answer.generation === currentGeneration()) return;
@@ -80,7 +92,12 @@ async function renew(showGeneration) {
   clearFacts();
   overlay.chainLinks = [];
   if (factsBefore) {
-    const entity = JSON.stringify({ name: factsBefore.name, types: factsBefore.types, containers: factsBefore.containers, from: factsBefore.from + shift });
+    const entity = JSON.stringify({
+      name: factsBefore.name,
+      types: factsBefore.types,
+      containers: factsBefore.containers,
+      from: factsBefore.from + shift,
+    });
     const answer = await request("rematch", { text: entity }).catch(() => undefined);
     // The user may have chosen another entity in the meantime.
     if (view.entity === chosen) view.entity = answer?.id ?? null;

@@ -48,7 +48,8 @@ const PARABOLA_LINES = 20;
 function decodeCurve(axis, form) {
   if (form !== 3) return decodeColumn(form === 2 ? decodeColumn(axis, 1) : axis, 10);
   const [first, middle, last] = decodeColumn(axis, 10);
-  const valueAt = (/** @type {number} */ share) => first * (1 - share) * (1 - 2 * share) + 4 * middle * share * (1 - share) + last * share * (2 * share - 1);
+  const valueAt = (/** @type {number} */ share) =>
+    first * (1 - share) * (1 - 2 * share) + 4 * middle * share * (1 - share) + last * share * (2 * share - 1);
   return Array.from({ length: PARABOLA_LINES + 1 }, (_, index) => valueAt(index / PARABOLA_LINES));
 }
 
@@ -63,7 +64,10 @@ const HEAD_WIDTH = 0.42;
  */
 function arrowHead([endX, endY], x, y) {
   const [sideX, sideY] = [2 * HEAD_WIDTH * y, 2 * HEAD_WIDTH * x];
-  return [[endX + x, endX - x - sideX, endX - x + sideX], [endY + y, endY - y + sideY, endY - y - sideY]];
+  return [
+    [endX + x, endX - x - sideX, endX - x + sideX],
+    [endY + y, endY - y + sideY, endY - y - sideY],
+  ];
 }
 
 /** @param {number} number @returns {string | null} */
@@ -86,14 +90,30 @@ export function drawScene(context, scene, withArrows = true) {
     const first = rowCounts[kind] ?? 0;
     const end = (rowCounts[kind] = first + rows);
     switch (kind) {
-      case "r": drawing.rectangles(first, end); break;
-      case "x": drawing.mixtures(first, end); break;
-      case "b": drawing.bands(first, end); break;
-      case "l": drawing.lines(first, end); break;
-      case "p": drawing.paths(first, end); break;
-      case "a": drawing.arrows(first, end); break;
-      case "m": drawing.marks(first, end); break;
-      case "t": drawing.texts(first, end); break;
+      case "r":
+        drawing.rectangles(first, end);
+        break;
+      case "x":
+        drawing.mixtures(first, end);
+        break;
+      case "b":
+        drawing.bands(first, end);
+        break;
+      case "l":
+        drawing.lines(first, end);
+        break;
+      case "p":
+        drawing.paths(first, end);
+        break;
+      case "a":
+        drawing.arrows(first, end);
+        break;
+      case "m":
+        drawing.marks(first, end);
+        break;
+      case "t":
+        drawing.texts(first, end);
+        break;
     }
   }
   context.globalAlpha = 1;
@@ -109,7 +129,13 @@ export function drawScene(context, scene, withArrows = true) {
  */
 function tableColumns(scene, kind, integers) {
   const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
-  return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ index) => decodeColumn(column, index < others.length - integers ? 100 : 1)), last];
+  return [
+    ...plain,
+    ...others.map((/** @type {number[]} */ column, /** @type {number} */ index) =>
+      decodeColumn(column, index < others.length - integers ? 100 : 1),
+    ),
+    last,
+  ];
 }
 
 /** A scene while it is drawn. Each method draws the rows `first` to `end` of one table. */
@@ -135,7 +161,16 @@ class SceneDrawing {
      * a arrows, m marks, t texts.
      * @type {Record<string, any[]>}
      */
-    this.tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 3), t: columns("t", 3) };
+    this.tables = {
+      r: columns("r", 2),
+      x: columns("x", 1),
+      b: columns("b", 5),
+      l: columns("l", 1),
+      p: columns("p", 4),
+      a: columns("a", 3),
+      m: columns("m", 3),
+      t: columns("t", 3),
+    };
     const mixtures = readMixtures(context, scene, this.tables, this.paints);
     this.mixturePixels = mixtures?.pixels;
     /** @type {Drawn} */
@@ -216,7 +251,8 @@ class SceneDrawing {
     const [fill, line, width, floor, points] = this.tables.p;
     for (let i = first; i < end; i += 1) {
       const [xs, ys, form] = points[i];
-      const [x, y] = form === 4 ? arrowHead(this.curveEnd, xs[0] / 10, ys[0] / 10) : [decodeCurve(xs, form), decodeCurve(ys, form)];
+      const [x, y] =
+        form === 4 ? arrowHead(this.curveEnd, xs[0] / 10, ys[0] / 10) : [decodeCurve(xs, form), decodeCurve(ys, form)];
       this.curveEnd = form === 4 ? [x[0], y[0]] : [x[x.length - 1] ?? 0, y[y.length - 1] ?? 0];
       curve(context, x, y);
       if (line[i]) {
@@ -243,7 +279,13 @@ class SceneDrawing {
     for (let i = first; i < end; i += 1) {
       const ends = [x0[i], y0[i], x0[i] + dx[i], y1[i]];
       /** @type {Arrow} */
-      const arrow = { ends, width: width[i], head: head[i], paint: paints[paint[i]], halo: halo[i] ? paints[halo[i]] : null };
+      const arrow = {
+        ends,
+        width: width[i],
+        head: head[i],
+        paint: paints[paint[i]],
+        halo: halo[i] ? paints[halo[i]] : null,
+      };
       drawn.arrows.push(arrow);
       if (this.withArrows) {
         drawArrow(this.context, arrow);
@@ -252,7 +294,14 @@ class SceneDrawing {
       const id = entityId(ids[i]);
       // The pointer hits a faint arrow only from nearby, so that it can hit entities below the
       // arrow.
-      if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, reach: width[i] / 2 + (arrow.paint[1] < 0.5 ? 0.5 : 2) });
+      if (id)
+        drawn.hits.push({
+          kind: "arrow",
+          id,
+          color: paints[paint[i]][0],
+          box: ends,
+          reach: width[i] / 2 + (arrow.paint[1] < 0.5 ? 0.5 : 2),
+        });
     }
   }
 
@@ -303,7 +352,13 @@ function readMixtures(context, scene, { r, x }, paints) {
       for (const end = mixture + rows; mixture < end; mixture += 1) {
         const [left, w] = [(position + gaps[mixture]) / 100, widths[mixture] / 100];
         position += gaps[mixture] + widths[mixture];
-        cells.push(pixels.read([left, y[mixture], w, h[mixture]], Math.round(w * scene.resolution) + extraColumns[mixture], steps[mixture]));
+        cells.push(
+          pixels.read(
+            [left, y[mixture], w, h[mixture]],
+            Math.round(w * scene.resolution) + extraColumns[mixture],
+            steps[mixture],
+          ),
+        );
       }
     }
   }
@@ -400,7 +455,12 @@ function mark(context, [x, y, size, shape]) {
 function isOnMark(x, y, [foot, floor, size, shape]) {
   const [halfWidth, height] = extent(size, shape);
   const heightAboveFloor = Math.min(height, Math.max(0, floor - y));
-  const part = { [TRIANGLE]: heightAboveFloor / height, [DIAMOND]: 1 - Math.abs(2 * heightAboveFloor / height - 1), [DISC]: Math.sqrt(1 - (heightAboveFloor / halfWidth - 1) ** 2) }[shape] ?? 1;
+  const part =
+    {
+      [TRIANGLE]: heightAboveFloor / height,
+      [DIAMOND]: 1 - Math.abs((2 * heightAboveFloor) / height - 1),
+      [DISC]: Math.sqrt(1 - (heightAboveFloor / halfWidth - 1) ** 2),
+    }[shape] ?? 1;
   return y <= floor + 1.5 && y >= floor - height - 1.5 && Math.abs(x - foot) <= halfWidth * part + 2.5;
 }
 
@@ -460,7 +520,8 @@ export function columnAt(drawn, x, y) {
   for (let i = drawn.cells.length - 1; i >= 0; i -= 1) {
     const { filled, step, ...cells } = drawn.cells[i];
     const column = Math.floor((x - cells.x) / step);
-    if (filled[column] && y >= cells.y && y < cells.y + cells.height) return [cells.x + column * step, cells.x + (column + 1) * step];
+    if (filled[column] && y >= cells.y && y < cells.y + cells.height)
+      return [cells.x + column * step, cells.x + (column + 1) * step];
   }
   return null;
 }
@@ -483,7 +544,8 @@ export function outline(context, { kind, box }, color, width) {
   context.strokeStyle = color;
   context.fillStyle = color;
   context.lineWidth = width;
-  if (kind === "rect") context.strokeRect(box[0] + width / 2 - 1, box[1] + width / 2 - 1, box[2] - width + 2, box[3] - width + 2);
+  if (kind === "rect")
+    context.strokeRect(box[0] + width / 2 - 1, box[1] + width / 2 - 1, box[2] - width + 2, box[3] - width + 2);
   else if (kind === "arrow") strokeArrow(context, box, width + 0.4, 10);
   else mark(context, [box[0], box[1] + 1, box[2] + 3, box[3]]);
 }

@@ -14,11 +14,23 @@ export function showZoomHistory() {
   const text = JSON.stringify(zooms);
   if (shownZooms === text) return;
   shownZooms = text;
-  byId("zoom-history").replaceChildren(...zooms.map(([from, to], index) => {
-    const span = to - from;
-    const name = index === 0 ? `All ${formatDuration(span)}` : formatDuration(span);
-    const fullName = `${formatTimestamp(from, span / 1000)} to ${formatTimestamp(to, span / 1000)}`;
-    const isCurrent = index === zooms.length - 1 && view.from === from && view.to === to;
-    return make("li", {}, make("button", { text: name, title: fullName, "aria-label": `${name}: ${fullName}`, "aria-current": isCurrent ? "true" : null, onclick: () => show(from, to, true) }));
-  }));
+  byId("zoom-history").replaceChildren(
+    ...zooms.map(([from, to], index) => {
+      const span = to - from;
+      const name = index === 0 ? `All ${formatDuration(span)}` : formatDuration(span);
+      const fullName = `${formatTimestamp(from, span / 1000)} to ${formatTimestamp(to, span / 1000)}`;
+      const isCurrent = index === zooms.length - 1 && view.from === from && view.to === to;
+      return make(
+        "li",
+        {},
+        make("button", {
+          text: name,
+          title: fullName,
+          "aria-label": `${name}: ${fullName}`,
+          "aria-current": isCurrent ? "true" : null,
+          onclick: () => show(from, to, true),
+        }),
+      );
+    }),
+  );
 }

@@ -78,13 +78,25 @@ function visibleTiles() {
 
 /** Clears the stored sizes, so that the next request measures the tiles. */
 function forgetSizes() {
-  tiles.forEach((tile) => { tile.area = null; });
+  tiles.forEach((tile) => {
+    tile.area = null;
+  });
 }
 
 /** @param {Tile} tile @returns {import("./card_request.js").CardRequest} */
 function requestOf({ card: { name, mode, options, table: isTable }, area, answer, place, rows, sort }) {
   const table = isTable ? { rows, sort } : null;
-  return { name, mode, options, width: area?.width ?? 0, height: area?.height ?? 0, hash: answer?.hash ?? "", marks: answer?.marks?.hash ?? "", pointed: place && place.mark >= 0 ? [place.region, place.mark] : null, table };
+  return {
+    name,
+    mode,
+    options,
+    width: area?.width ?? 0,
+    height: area?.height ?? 0,
+    hash: answer?.hash ?? "",
+    marks: answer?.marks?.hash ?? "",
+    pointed: place && place.mark >= 0 ? [place.region, place.mark] : null,
+    table,
+  };
 }
 
 async function fetchCards() {
@@ -95,7 +107,9 @@ async function fetchCards() {
   grid.dataset.settled = "";
   const answer = await requestCards(requested, "cards");
   if (!answer) return;
-  completeCards(before, answer.cards).forEach((completed, index) => { if (tiles.includes(visible[index])) showAnswer(visible[index], completed, requested[index]); });
+  completeCards(before, answer.cards).forEach((completed, index) => {
+    if (tiles.includes(visible[index])) showAnswer(visible[index], completed, requested[index]);
+  });
   if (!latestRequest.isWanted) grid.dataset.settled = "1";
 }
 
@@ -123,14 +137,27 @@ function showAnswer(tile, answer, { width, height }) {
     return;
   }
   tile.size = { width, height };
-  tile.regions = isTable ? [] : answer.marks?.regions ?? [];
+  tile.regions = isTable ? [] : (answer.marks?.regions ?? []);
   tile.top = answer.top ?? 0;
   showMarkText(tile, answer.text);
   if (!isNew) return;
   const title = titleOf(tile.card);
   const { subtitle, notes } = answer.about;
   if (isTable) {
-    showTable(tile.table, title, answer.table, tile.sort, (sort) => { tile.sort = sort; refreshCards(); }, () => { tile.rows += TABLE_ROWS; refreshCards(); });
+    showTable(
+      tile.table,
+      title,
+      answer.table,
+      tile.sort,
+      (sort) => {
+        tile.sort = sort;
+        refreshCards();
+      },
+      () => {
+        tile.rows += TABLE_ROWS;
+        refreshCards();
+      },
+    );
   } else {
     paintCard(tile.canvas, answer, tile.size);
     tile.canvas.setAttribute("aria-label", `${title}. ${subtitle}`);
@@ -150,8 +177,16 @@ function showLack(tile, answer) {
   const text = `${answer.error} ${answer.remedy}`;
   if (tile.status.dataset.text !== text) {
     tile.status.dataset.text = text;
-    tile.status.replaceChildren(make("p", { text: answer.error }), answer.remedy ? make("p", { class: "hint", text: answer.remedy }) : "",
-      make("button", { class: "quiet-button", text: "Choose options", "aria-label": `Choose options of ${titleOf(tile.card)}`, onclick: () => toggleOptions(tile) }));
+    tile.status.replaceChildren(
+      make("p", { text: answer.error }),
+      answer.remedy ? make("p", { class: "hint", text: answer.remedy }) : "",
+      make("button", {
+        class: "quiet-button",
+        text: "Choose options",
+        "aria-label": `Choose options of ${titleOf(tile.card)}`,
+        onclick: () => toggleOptions(tile),
+      }),
+    );
   }
   showNotes(tile, []);
 }
@@ -175,15 +210,27 @@ export function showPointed() {
   if (isShown()) visibleTiles().forEach((tile) => tile.paintOverlay());
 }
 
-setPointerTarget((tile) => { textTile = tile; return latestTextRequest.run(); }, () => refreshCards());
+setPointerTarget(
+  (tile) => {
+    textTile = tile;
+    return latestTextRequest.run();
+  },
+  () => refreshCards(),
+);
 
 /** Makes the tiles of all cards. */
 export function showCards() {
   const large = largeIndex();
   tiles.forEach(leave);
   tiles = cards.map((card, index) => makeTile(card, index));
-  tiles.forEach((tile, index) => { tile.box.hidden = large !== null && index !== large; });
-  grid.replaceChildren(...(tiles.length ? tiles.map((tile) => tile.box) : [make("p", { class: "no-cards", text: "No views are chosen. Add views, or choose a preset." })]));
+  tiles.forEach((tile, index) => {
+    tile.box.hidden = large !== null && index !== large;
+  });
+  grid.replaceChildren(
+    ...(tiles.length
+      ? tiles.map((tile) => tile.box)
+      : [make("p", { class: "no-cards", text: "No views are chosen. Add views, or choose a preset." })]),
+  );
   layOut();
 }
 
@@ -221,26 +268,95 @@ function makeTile(card, index) {
   const title = titleOf(card);
   const canvas = make("canvas", { role: "img", "aria-label": title });
   const overlay = make("canvas", { class: "card-overlay", "aria-hidden": "true" });
-  const table = make("div", { class: "card-table", role: "region", "aria-label": `Table of ${title}`, tabindex: 0, hidden: "" });
-  const status = make("div", { class: "card-status", role: "status", "aria-label": `${title}: missing data`, hidden: "" });
-  const image = make("div", { class: "card-image", role: "application", "aria-roledescription": "view", "aria-label": `Marks of ${title}`, tabindex: 0 }, canvas, overlay);
+  const table = make("div", {
+    class: "card-table",
+    role: "region",
+    "aria-label": `Table of ${title}`,
+    tabindex: 0,
+    hidden: "",
+  });
+  const status = make("div", {
+    class: "card-status",
+    role: "status",
+    "aria-label": `${title}: missing data`,
+    hidden: "",
+  });
+  const image = make(
+    "div",
+    {
+      class: "card-image",
+      role: "application",
+      "aria-roledescription": "view",
+      "aria-label": `Marks of ${title}`,
+      tabindex: 0,
+    },
+    canvas,
+    overlay,
+  );
   const notes = make("p", { class: "card-notes", hidden: "" });
   const subtitle = make("small");
   const buttons = cardButtons(card, index, title);
-  const header = make("header", { title: "Drag to move the card; Alt and an arrow key in the card" }, make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }), subtitle, modeSelect(card, viewOf(card.name)?.modes ?? [], title), viewOf(card.name)?.is_diagram && modeButton(card.name, title), ...buttons);
-  const box = make("section", { class: "card", role: "group", "aria-label": title }, header, make("div", { class: "card-content" }, image, table, status), notes);
+  const header = make(
+    "header",
+    { title: "Drag to move the card; Alt and an arrow key in the card" },
+    make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }),
+    subtitle,
+    modeSelect(card, viewOf(card.name)?.modes ?? [], title),
+    viewOf(card.name)?.is_diagram && modeButton(card.name, title),
+    ...buttons,
+  );
+  const box = make(
+    "section",
+    { class: "card", role: "group", "aria-label": title },
+    header,
+    make("div", { class: "card-content" }, image, table, status),
+    notes,
+  );
   /** @type {Tile} */
-  const tile = { card, box, image, canvas, overlay, table, options: buttons[1], status, subtitle, notes, answer: null, regions: [], top: 0, size: { width: 0, height: 0 }, place: null, moved: null, rows: TABLE_ROWS, sort: null, area: null, hasOverlay: false, paintOverlay: () => paintOverlay(tile) };
-  buttons[0].addEventListener("click", () => { card.table = !card.table; leave(tile); storeCards(); showCards(); focusKey(`card-table ${index}`); });
+  const tile = {
+    card,
+    box,
+    image,
+    canvas,
+    overlay,
+    table,
+    options: buttons[1],
+    status,
+    subtitle,
+    notes,
+    answer: null,
+    regions: [],
+    top: 0,
+    size: { width: 0, height: 0 },
+    place: null,
+    moved: null,
+    rows: TABLE_ROWS,
+    sort: null,
+    area: null,
+    hasOverlay: false,
+    paintOverlay: () => paintOverlay(tile),
+  };
+  buttons[0].addEventListener("click", () => {
+    card.table = !card.table;
+    leave(tile);
+    storeCards();
+    showCards();
+    focusKey(`card-table ${index}`);
+  });
   buttons[1].addEventListener("click", () => toggleOptions(tile));
   listenToMarks(tile);
-  listenToMove(box, header, () => tiles.map((tile) => tile.box), (from, to) => {
-    const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key?.replace(/\d+$/, String(to));
-    moveCard(from, to);
-    showCards();
-    if (key) focusKey(key);
-    else tiles[to]?.image.focus();
-  });
+  listenToMove(
+    box,
+    header,
+    () => tiles.map((tile) => tile.box),
+    (from, to) => {
+      const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key?.replace(/\d+$/, String(to));
+      moveCard(from, to);
+      showCards();
+      if (key) focusKey(key);
+      else tiles[to]?.image.focus();
+    },
+  );
   return tile;
 }
 
@@ -252,12 +368,66 @@ function makeTile(card, index) {
  */
 function cardButtons(card, index, title) {
   const isLarge = largeIndex() === index;
-  const table = make("button", { class: "card-button", "aria-label": `Table of ${title}`, "aria-pressed": String(Boolean(card.table)), title: card.table ? "Show the drawing" : "Show the numbers as a table", "data-key": `card-table ${index}` }, symbol("M2.5 3.5h11v9h-11zM2.5 6.5h11M2.5 9.5h11M6.5 3.5v9"));
+  const table = make(
+    "button",
+    {
+      class: "card-button",
+      "aria-label": `Table of ${title}`,
+      "aria-pressed": String(Boolean(card.table)),
+      title: card.table ? "Show the drawing" : "Show the numbers as a table",
+      "data-key": `card-table ${index}`,
+    },
+    symbol("M2.5 3.5h11v9h-11zM2.5 6.5h11M2.5 9.5h11M6.5 3.5v9"),
+  );
   return [
     table,
-    make("button", { class: "card-button", "aria-label": `Options of ${title}`, "aria-expanded": "false", title: "Options", "data-key": `card-options ${index}` }, symbol("M2.5 5h5M11.5 5h2M2.5 11h2M8.5 11h5M9.5 3.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6M6.5 9.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6")),
-    make("button", { class: "card-button", "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`, "aria-pressed": String(isLarge), title: isLarge ? "Show all views" : "Maximise", "data-key": `card-large ${index}`, onclick: () => { setLarge(isLarge ? null : index); showCards(); focusKey(`card-large ${index}`); } }, symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5")),
-    make("button", { class: "card-button", "aria-label": `Remove ${title}`, title: "Remove", "data-key": `card-remove ${index}`, onclick: () => { removeCard(index); showCards(); (/** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="card-remove ${Math.min(index, cards.length - 1)}"]`)) ?? grid).focus(); } }, symbol("M4.5 4.5l7 7M11.5 4.5l-7 7")),
+    make(
+      "button",
+      {
+        class: "card-button",
+        "aria-label": `Options of ${title}`,
+        "aria-expanded": "false",
+        title: "Options",
+        "data-key": `card-options ${index}`,
+      },
+      symbol(
+        "M2.5 5h5M11.5 5h2M2.5 11h2M8.5 11h5" +
+          "M9.5 3.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6M6.5 9.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6",
+      ),
+    ),
+    make(
+      "button",
+      {
+        class: "card-button",
+        "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`,
+        "aria-pressed": String(isLarge),
+        title: isLarge ? "Show all views" : "Maximise",
+        "data-key": `card-large ${index}`,
+        onclick: () => {
+          setLarge(isLarge ? null : index);
+          showCards();
+          focusKey(`card-large ${index}`);
+        },
+      },
+      symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5"),
+    ),
+    make(
+      "button",
+      {
+        class: "card-button",
+        "aria-label": `Remove ${title}`,
+        title: "Remove",
+        "data-key": `card-remove ${index}`,
+        onclick: () => {
+          removeCard(index);
+          showCards();
+          const key = `card-remove ${Math.min(index, cards.length - 1)}`;
+          const button = /** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="${key}"]`));
+          (button ?? grid).focus();
+        },
+      },
+      symbol("M4.5 4.5l7 7M11.5 4.5l-7 7"),
+    ),
   ];
 }
 
@@ -267,7 +437,20 @@ function cardButtons(card, index, title) {
  * @param {string} title
  */
 function modeButton(name, title) {
-  return make("button", { class: "card-button", "aria-label": `Show ${title} in the diagram`, title: "Show in the diagram", "data-mode": name, "aria-pressed": String(view.mode === name), onclick: () => { toggleMode(name); } }, symbol("M8 13V3M4.5 6.5 8 3l3.5 3.5M3 13h10"));
+  return make(
+    "button",
+    {
+      class: "card-button",
+      "aria-label": `Show ${title} in the diagram`,
+      title: "Show in the diagram",
+      "data-mode": name,
+      "aria-pressed": String(view.mode === name),
+      onclick: () => {
+        toggleMode(name);
+      },
+    },
+    symbol("M8 13V3M4.5 6.5 8 3l3.5 3.5M3 13h10"),
+  );
 }
 
 /** @param {string} key */
@@ -287,7 +470,16 @@ function toggleOptions(tile) {
     return;
   }
   grid.querySelector("form")?.remove();
-  const form = optionsForm(tile.card, () => nodePositions(tile), () => { storeCards(); refreshCards(); refreshMode(); }, close);
+  const form = optionsForm(
+    tile.card,
+    () => nodePositions(tile),
+    () => {
+      storeCards();
+      refreshCards();
+      refreshMode();
+    },
+    close,
+  );
   tile.box.append(form);
   tile.options.setAttribute("aria-expanded", "true");
   const { bottom, right } = tile.options.getBoundingClientRect();
@@ -303,14 +495,26 @@ function toggleOptions(tile) {
  * @param {string} title
  */
 function modeSelect(card, modes, title) {
-  if (modes.length < 2) return make("span", { class: "card-mode", text: MODES[modes[0]]?.[0] ?? "", title: MODES[modes[0]]?.[1] ?? "" });
+  if (modes.length < 2)
+    return make("span", { class: "card-mode", text: MODES[modes[0]]?.[0] ?? "", title: MODES[modes[0]]?.[1] ?? "" });
   const current = modes.includes(card.mode) ? card.mode : modes[0];
-  const select = make("select", { class: "card-mode", "aria-label": `Time of ${title}`, title: MODES[current]?.[1] ?? "", onchange: () => {
-    card.mode = select.value === modes[0] ? "" : select.value;
-    select.title = MODES[select.value]?.[1] ?? "";
-    storeCards();
-    refreshCards();
-  } }, ...modes.map((mode) => make("option", { value: mode, text: MODES[mode]?.[0] ?? mode, ...(mode === current ? { selected: "" } : {}) })));
+  const select = make(
+    "select",
+    {
+      class: "card-mode",
+      "aria-label": `Time of ${title}`,
+      title: MODES[current]?.[1] ?? "",
+      onchange: () => {
+        card.mode = select.value === modes[0] ? "" : select.value;
+        select.title = MODES[select.value]?.[1] ?? "";
+        storeCards();
+        refreshCards();
+      },
+    },
+    ...modes.map((mode) =>
+      make("option", { value: mode, text: MODES[mode]?.[0] ?? mode, ...(mode === current ? { selected: "" } : {}) }),
+    ),
+  );
   return select;
 }
 

@@ -107,7 +107,9 @@ export function removeCard(index) {
  * @returns {[number, Card][]}
  */
 export function takeCards(name) {
-  const removedCards = cards.flatMap((card, index) => card.name === name ? [/** @type {[number, Card]} */ ([index, card])] : []);
+  const removedCards = cards.flatMap((card, index) =>
+    card.name === name ? [/** @type {[number, Card]} */ ([index, card])] : [],
+  );
   cards.splice(0, cards.length, ...cards.filter((card) => card.name !== name));
   if (removedCards.length) setLarge(null);
   return removedCards;
@@ -128,7 +130,9 @@ export function moveCard(from, to) {
 
 /** Writes the cards to the address. */
 export function storeCards() {
-  const compact = cards.map(({ name, mode, options, table }) => table ? [name, mode, options, 1] : Object.keys(options).length ? [name, mode, options] : mode ? [name, mode] : name);
+  const compact = cards.map(({ name, mode, options, table }) =>
+    table ? [name, mode, options, 1] : Object.keys(options).length ? [name, mode, options] : mode ? [name, mode] : name,
+  );
   setSetting("cards", compact.length ? JSON.stringify(compact) : null);
   setSetting("large", largeCard === null ? null : String(largeCard));
 }
@@ -144,8 +148,18 @@ export function restoreCards() {
   cards.length = 0;
   for (const entry of Array.isArray(stored) ? stored : []) {
     const [name, mode = "", options = {}, table = 0] = Array.isArray(entry) ? entry : [entry];
-    if (typeof name !== "string" || typeof mode !== "string" || typeof options !== "object" || options === null) continue;
-    cards.push({ name, mode, options: Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value === "string").map(([key, value]) => [key, String(value)])), table: table === 1 });
+    if (typeof name !== "string" || typeof mode !== "string" || typeof options !== "object" || options === null)
+      continue;
+    cards.push({
+      name,
+      mode,
+      options: Object.fromEntries(
+        Object.entries(options)
+          .filter(([, value]) => typeof value === "string")
+          .map(([key, value]) => [key, String(value)]),
+      ),
+      table: table === 1,
+    });
   }
   const large = setting("large");
   largeCard = large !== null && /^\d+$/.test(large) && Number(large) < cards.length ? Number(large) : null;

@@ -41,22 +41,36 @@ let redraw = () => {};
 export function setPointerTarget(request, refresh) {
   [requestText, redraw] = [request, refresh];
   // A drag in the diagram keeps the focus, so that no other event ends the pointing by keys.
-  document.addEventListener("pointerdown", ({ target }) => {
-    if (pointedMark && !pointedMark.tile.image.contains(/** @type {Node} */ (target))) leave(pointedMark.tile);
-  }, true);
+  document.addEventListener(
+    "pointerdown",
+    ({ target }) => {
+      if (pointedMark && !pointedMark.tile.image.contains(/** @type {Node} */ (target))) leave(pointedMark.tile);
+    },
+    true,
+  );
 }
 
 // A press elsewhere ends the pointing, also that by keys.
-document.addEventListener("pointerdown", (event) => {
-  if (pointedMark && !pointedMark.tile.image.contains(/** @type {Node} */ (event.target))) leave(pointedMark.tile);
-}, true);
+document.addEventListener(
+  "pointerdown",
+  (event) => {
+    if (pointedMark && !pointedMark.tile.image.contains(/** @type {Node} */ (event.target))) leave(pointedMark.tile);
+  },
+  true,
+);
 
 /** @param {Tile} tile */
 export function listenToMarks(tile) {
   const { image } = tile;
-  image.addEventListener("pointermove", (event) => { if (!event.buttons) pointAt(tile, event); });
-  image.addEventListener("pointerleave", () => { if (!pointedMark?.isByKey) leave(tile); });
-  image.addEventListener("pointerdown", (event) => { if (event.button === 0) press(tile, event); });
+  image.addEventListener("pointermove", (event) => {
+    if (!event.buttons) pointAt(tile, event);
+  });
+  image.addEventListener("pointerleave", () => {
+    if (!pointedMark?.isByKey) leave(tile);
+  });
+  image.addEventListener("pointerdown", (event) => {
+    if (event.button === 0) press(tile, event);
+  });
   image.addEventListener("keydown", (event) => pressKey(tile, event));
   image.addEventListener("blur", () => leave(tile));
 }
@@ -119,9 +133,11 @@ function showSubject(tile, subject) {
     return;
   }
   const [category, least, most] = count;
-  requestAbout("concurrency_times", tile.card, { category, least, most }).then((answer) => {
-    if (answer && pointedMark?.tile === tile) markTimes(answer);
-  }).catch(() => {});
+  requestAbout("concurrency_times", tile.card, { category, least, most })
+    .then((answer) => {
+      if (answer && pointedMark?.tile === tile) markTimes(answer);
+    })
+    .catch(() => {});
 }
 
 /** The pointer has left the marks of a tile. @param {Tile} tile */
@@ -147,7 +163,10 @@ export function leave(tile) {
 export function showMarkText(tile, text) {
   if (pointedMark?.tile !== tile || !text) return;
   const [name, ...values] = text.split(": ");
-  tooltip.replaceChildren(make("p", { class: "mark-name", text: name }), ...(values.length ? [make("p", { class: "mark-values", text: values.join(": ") })] : []));
+  tooltip.replaceChildren(
+    make("p", { class: "mark-name", text: name }),
+    ...(values.length ? [make("p", { class: "mark-values", text: values.join(": ") })] : []),
+  );
   if (pointedMark.isByKey) speech.textContent = text;
   placeTooltip();
 }
@@ -225,7 +244,16 @@ export function nodePositions(tile) {
   if (!region?.square || !region.units) return [];
   const [left, top, width, height] = region.square;
   const round = (/** @type {number} */ share) => Math.round(Math.min(1, Math.max(0, share)) * 1e4) / 1e4;
-  return region.units.flatMap((units, mark) => units.map((unit) => /** @type {[number, number, number]} */ ([unit, round((region.x[mark] - left) / width), round((region.y[mark] - top) / height)])));
+  return region.units.flatMap((units, mark) =>
+    units.map(
+      (unit) =>
+        /** @type {[number, number, number]} */ ([
+          unit,
+          round((region.x[mark] - left) / width),
+          round((region.y[mark] - top) / height),
+        ]),
+    ),
+  );
 }
 
 /**
@@ -269,11 +297,13 @@ function putNode(tile, place, x, y) {
   region.y[place.mark] = Math.min(top + height, Math.max(top, y));
   tile.paintOverlay();
   const before = tile.card.options.layout;
-  saveLayout(tile.card, nodePositions(tile)).then((name) => {
-    if (name !== before) showNote(`The positions are kept as the layout ${name}`);
-    storeCards();
-    redraw();
-  }).catch((error) => showNote(error instanceof Error ? error.message : String(error)));
+  saveLayout(tile.card, nodePositions(tile))
+    .then((name) => {
+      if (name !== before) showNote(`The positions are kept as the layout ${name}`);
+      storeCards();
+      redraw();
+    })
+    .catch((error) => showNote(error instanceof Error ? error.message : String(error)));
 }
 
 /** @param {Tile} tile @param {KeyboardEvent} event */
@@ -286,10 +316,20 @@ function pressKey(tile, event) {
   }
   const place = tile.place ?? { region: 0, mark: -1 };
   const region = tile.regions[place.region];
-  const arrow = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] })[event.key];
+  const arrow = /** @type {Record<string, [number, number]>} */ ({
+    ArrowLeft: [-1, 0],
+    ArrowRight: [1, 0],
+    ArrowUp: [0, -1],
+    ArrowDown: [0, 1],
+  })[event.key];
   if (event.shiftKey && arrow && region.square && place.mark >= 0 && canMoveNodes(tile)) {
     take(event);
-    putNode(tile, place, region.x[place.mark] + arrow[0] * NODE_STEP * region.square[2], region.y[place.mark] + arrow[1] * NODE_STEP * region.square[3]);
+    putNode(
+      tile,
+      place,
+      region.x[place.mark] + arrow[0] * NODE_STEP * region.square[2],
+      region.y[place.mark] + arrow[1] * NODE_STEP * region.square[3],
+    );
     return;
   }
   const next = nextPlace(tile.regions, place, event.key, arrow);
@@ -317,14 +357,20 @@ function nextPlace(regions, { region: index, mark }, key, arrow) {
   const region = regions[index];
   if (arrow) {
     // In a grid of several rows, the vertical arrows change the row.
-    const step = arrow[0] + arrow[1] * (/^(grid|lanes)$/.test(region.kind) && region.marks > region.columns ? region.columns : 1);
+    const step =
+      arrow[0] + arrow[1] * (/^(grid|lanes)$/.test(region.kind) && region.marks > region.columns ? region.columns : 1);
     const next = mark < 0 ? 0 : mark + step;
-    return next >= 0 && next < region.marks ? { region: index, mark: next } : mark >= 0 ? { region: index, mark } : null;
+    return next >= 0 && next < region.marks
+      ? { region: index, mark: next }
+      : mark >= 0
+        ? { region: index, mark }
+        : null;
   }
   if (key === "Home" && region.marks > 0) return { region: index, mark: 0 };
   if (key === "End" && region.marks > 0) return { region: index, mark: region.marks - 1 };
   const step = { PageDown: 1, PageUp: -1 }[key];
   if (!step) return null;
-  for (let next = index + step; regions[next]; next += step) if (regions[next].marks > 0) return { region: next, mark: 0 };
+  for (let next = index + step; regions[next]; next += step)
+    if (regions[next].marks > 0) return { region: next, mark: 0 };
   return null;
 }
