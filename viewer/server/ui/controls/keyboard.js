@@ -6,7 +6,7 @@ import { inspectAt, openInspector } from "../panels/inspected_entity.js";
 import { byId } from "../util/dom.js";
 import { facts } from "../state/facts.js";
 import { groupDigits } from "../util/format.js";
-import { colorOf } from "../panels/legend.js";
+import { colorOf } from "../panels/legend_menus.js";
 import { overlay } from "../state/overlay_state.js";
 import { layout, reveal, rowAt, toWindow } from "../state/rows.js";
 import { showNote } from "../util/status_line.js";

@@ -4,21 +4,16 @@
 import { request, cancel } from "../net/api.js";
 import { columns, curves, histogram, matrix, overlapHint, pie } from "./statistics_charts.js";
 import { goTo } from "./inspected_entity.js";
-import { byId, make, refill, saveFile } from "../util/dom.js";
+import { byId, make, refill } from "../util/dom.js";
 import { rowCharts } from "./row_charts.js";
 import { formatTimestamp, formatDuration, formatValue, groupDigits, formatPercent } from "../util/format.js";
 import { layout, rowOf } from "../state/rows.js";
 import { rowsInWords, selectedRange, selectedRowNumbers } from "../state/selection.js";
 import { setSetting, setting } from "../state/address.js";
 import { view } from "../state/view_state.js";
+import { sumOfShares, table, tasks } from "./statistics_tables.js";
+import { saveStatistics } from "./statistics_file.js";
 import { show } from "../state/viewport.js";
-
-/**
- * A row of a table.
- * @typedef {{ value: number, name: string, color: string, nanos: number, share: number, self_nanos:
- * number, self_share: number, count: number | null, mean: number | null,   longest: { nanos:
- * number, id: string } | null }} Line
- */
 
 /**
  * The forms of display: title, and the request for each.
@@ -48,17 +43,6 @@ let amount = "count";
  * @type {{ ty: number, value: number | null } | null}
  */
 let chosenValues = null;
-
-/** Columns: title, and the sort key. @type {[string, (line: Line) => number | string][]} */
-const COLUMNS = [
-  ["Value", (line) => line.name.toLowerCase()],
-  ["Time", (line) => line.nanos],
-  ["Share", (line) => line.share],
-  ["Self", (line) => line.self_share],
-  ["Count", (line) => line.count ?? -1],
-  ["Mean", (line) => line.mean ?? -1],
-  ["Longest", (line) => line.longest?.nanos ?? -1],
-];
 /**
  * The number of the sorted column, and whether the largest value comes first.
  * @type {[number, boolean]}
@@ -242,14 +226,14 @@ function controls() {
         "aria-label": "Save statistics as CSV",
         text: "CSV",
         ...disabled,
-        onclick: () => saveStatistics("csv"),
+        onclick: () => saveStatistics("csv", form, shownAnswer),
       }),
       make("button", {
         class: "quiet-button",
         "aria-label": "Save statistics as JSON",
         text: "JSON",
         ...disabled,
-        onclick: () => saveStatistics("json"),
+        onclick: () => saveStatistics("json", form, shownAnswer),
       }),
     ),
   ];
@@ -328,7 +312,11 @@ function countingProgress() {
 
 /** @type {Record<string, (type: any) => HTMLElement | null>} */
 const FORM_BODIES = {
-  table,
+  table: (type) =>
+    table(type, order, (next) => {
+      order = next;
+      fill();
+    }),
   tasks,
   pie: (type) => section(type, pie(`Shares of ${type.name}`, slices(type))),
   columns: (type) => section(type, columns(`Times of ${type.name}`, slices(type))),
@@ -408,12 +396,6 @@ function section(type, ...body) {
   return make("section", { class: "times" }, make("h2", {}, type.name), ...body, overlapHint(sumOfShares(type)));
 }
 
-/** The sum of the shares of a type of states. @param {any} type */
-function sumOfShares({ rows, none, existence }) {
-  const first = none > 0 && existence > 0 ? none / existence : 0;
-  return (rows ?? []).reduce((/** @type {number} */ sum, /** @type {any} */ row) => sum + (row.share ?? 0), first);
-}
-
 /** @param {any} type @returns {import("./statistics_charts.js").Part[]} */
 function slices(type) {
   const parts = type.rows.map((/** @type {any} */ row) => ({
@@ -480,271 +462,4 @@ function durationsSection() {
       (id) => goTo(id, true),
     ),
   );
-}
-
-/** Saves the shown data. @param {"csv" | "json"} format */
-function saveStatistics(format) {
-  /** @type {Record<string, unknown>[]} */
-  const rows = shownAnswer.types.flatMap((/** @type {any} */ type) => {
-    const typeColumn = { type: type.name };
-    if (form === "matrix")
-      return type.cells.cells.map((/** @type {any} */ cell) => ({
-        ...typeColumn,
-        from: type.cells.containers[cell.from],
-        to: type.cells.containers[cell.to],
-        count: cell.count,
-        nanoseconds: cell.nanos,
-        size: cell.size,
-        longest_ns: cell.longest?.nanos,
-      }));
-    if (form === "curves")
-      return type.curves.flatMap((/** @type {any} */ curve) =>
-        curve.shares.map((/** @type {number} */ share, /** @type {number} */ index) => ({
-          ...typeColumn,
-          value: curve.name,
-          from_ns: Math.round(shownAnswer.from + (index / curve.shares.length) * shownAnswer.span),
-          share,
-        })),
-      );
-    if (form === "tasks")
-      return type.tasks.map((/** @type {any} */ { name, count, mean, median, p90, p99, longest, active }) => ({
-        ...typeColumn,
-        value: name,
-        count,
-        mean_ns: mean,
-        median_ns: median,
-        p90_ns: p90,
-        p99_ns: p99,
-        longest_ns: longest?.nanos,
-        active_ns: active,
-      }));
-    if (form === "variables")
-      return [
-        {
-          ...typeColumn,
-          mean: type.mean,
-          min: type.min.value,
-          min_at_ns: type.min.at,
-          min_in: type.min.name,
-          max: type.max.value,
-          max_at_ns: type.max.at,
-          max_in: type.max.name,
-        },
-      ];
-    if (shownAnswer.rows !== null)
-      return type.rows.flatMap((/** @type {any} */ row) =>
-        row.values.map((/** @type {any} */ figures) => ({
-          ...typeColumn,
-          row: row.name,
-          value: type.values.find((/** @type {any} */ value) => value.value === figures.value)?.name,
-          nanoseconds: figures.nanos,
-          share: figures.share,
-          self_ns: figures.self_nanos,
-          self_share: figures.self_share,
-        })),
-      );
-    if (form === "durations")
-      return shownAnswer.types.indexOf(type) > 0
-        ? []
-        : (shownAnswer.histogram?.classes ?? []).map((/** @type {any} */ durationClass) => ({
-            from_ns: durationClass.from,
-            to_ns: durationClass.to,
-            count: durationClass.count,
-            nanoseconds: durationClass.nanos,
-            longest_ns: durationClass.longest?.nanos,
-          }));
-    return type.rows.map((/** @type {any} */ row) => ({
-      ...typeColumn,
-      value: row.name,
-      nanoseconds: row.nanos,
-      share: row.share,
-      self_ns: row.self_nanos,
-      self_share: row.self_share,
-      count: row.count,
-      longest_ns: row.longest?.nanos,
-    }));
-  });
-  const heads = Object.keys(rows[0] ?? {});
-  const cell = (/** @type {unknown} */ value) => {
-    const text = String(value ?? "");
-    return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
-  };
-  const lines = [heads, ...rows.map((row) => heads.map((head) => cell(row[head])))];
-  const text = format === "json" ? JSON.stringify(rows, null, 1) : lines.map((line) => line.join(",")).join("\n");
-  saveFile(
-    `statistics-${form}.${format}`,
-    new Blob([`${text}\n`], { type: format === "json" ? "application/json" : "text/csv" }),
-  );
-}
-
-/**
- * The table of times. States without nested ones have equal total and self times, so their table has
- * no column for the latter.
- * @param {any} type
- */
-function table(type) {
-  const [column, descending] = order;
-  const isNested = type.rows.some((/** @type {any} */ row) => row.self_nanos !== row.nanos);
-  const selfCell = (/** @type {HTMLElement} */ cell) => (isNested ? [cell] : []);
-  /** @type {Line[]} */
-  const lines = type.rows.map((/** @type {any} */ row) => ({ ...row, mean: row.count ? row.nanos / row.count : null }));
-  const sortKey = COLUMNS[column][1];
-  lines.sort((a, b) => {
-    const [keyA, keyB] = [sortKey(a), sortKey(b)];
-    const sign = keyA < keyB ? -1 : keyA > keyB ? 1 : 0;
-    return descending ? -sign : sign;
-  });
-  const header = make(
-    "tr",
-    { role: "row" },
-    ...COLUMNS.flatMap(([title], index) =>
-      title === "Self" && !isNested
-        ? []
-        : make(
-            "th",
-            {
-              role: "columnheader",
-              scope: "col",
-              "aria-sort": index === column ? (descending ? "descending" : "ascending") : null,
-            },
-            make("button", {
-              text: title,
-              "data-key": `${type.type} ${index}`,
-              onclick: () => {
-                order = [index, index === column ? !descending : index !== 0];
-                fill();
-              },
-            }),
-          ),
-    ),
-  );
-  const body = lines.map((line) =>
-    make(
-      "tr",
-      { role: "row" },
-      rowHeading(line.name, line.color),
-      durationCell(line.nanos),
-      textCell(formatPercent(line.share)),
-      ...selfCell(
-        textCell(
-          formatPercent(line.self_share),
-          `${formatDuration(line.self_nanos)} self time: no nested state is open`,
-        ),
-      ),
-      textCell(line.count === null ? "–" : groupDigits(line.count)),
-      durationCell(line.mean),
-      longestCell(line),
-      barCell(line),
-    ),
-  );
-  const none =
-    type.existence > 0 &&
-    type.none > 0 &&
-    make(
-      "tr",
-      { class: "none", role: "row" },
-      rowHeading("none", null),
-      durationCell(type.none),
-      textCell(formatPercent(type.none / type.existence)),
-      ...selfCell(textCell("")),
-      textCell(""),
-      textCell(""),
-      textCell(""),
-    );
-  return make(
-    "section",
-    { class: "times" },
-    make(
-      "h2",
-      {},
-      type.name,
-      make("small", { text: `${groupDigits(type.containers)} row${type.containers === 1 ? "" : "s"}` }),
-    ),
-    make(
-      "table",
-      { role: "table", "aria-label": `Times of ${type.name}`, class: isNested ? "nested" : null },
-      make("thead", { role: "rowgroup" }, header),
-      make("tbody", { role: "rowgroup" }, ...body, none),
-    ),
-    overlapHint(sumOfShares(type)),
-  );
-}
-
-/**
- * Latencies of tasks, from the begin of the first state to the end of the last one, and the time in
- * all of them (active). CSV and JSON have more columns.
- * @param {any} type
- */
-function tasks(type) {
-  const titles = ["Value", "Tasks", "Median", "99 %", "Longest", "Active"];
-  const head = make(
-    "tr",
-    { role: "row" },
-    ...titles.map((text) => make("th", { role: "columnheader", scope: "col", text })),
-  );
-  const body = type.tasks.map((/** @type {any} */ line) =>
-    make(
-      "tr",
-      { role: "row" },
-      rowHeading(line.name, line.color),
-      textCell(groupDigits(line.count)),
-      durationCell(line.median),
-      durationCell(line.p99),
-      longestCell(line),
-      durationCell(line.active),
-    ),
-  );
-  return make(
-    "section",
-    { class: "times" },
-    make("h2", { text: type.name }),
-    make(
-      "table",
-      { role: "table", "aria-label": `Tasks of ${type.name}` },
-      make("thead", { role: "rowgroup" }, head),
-      make("tbody", { role: "rowgroup" }, ...body),
-    ),
-  );
-}
-
-/** @param {string} name @param {string | null} color */
-function rowHeading(name, color) {
-  return make(
-    "th",
-    { role: "rowheader", scope: "row" },
-    make("span", { class: "chip", color }),
-    make("span", { class: "label", text: name, title: name }),
-  );
-}
-
-/** @param {string} text @param {string} [title] */
-function textCell(text, title) {
-  return make("td", { role: "cell", text, title });
-}
-
-/** A short duration, with the exact one as tooltip. @param {number | null} nanos */
-function durationCell(nanos) {
-  return nanos === null ? textCell("–") : textCell(formatDuration(nanos, 3), `${groupDigits(Math.round(nanos))} ns`);
-}
-
-/**
- * The longest state or task of a value, with a button that leads to it.
- * @param {{ name: string, longest: Line["longest"] }} line
- */
-function longestCell({ name, longest }) {
-  if (!longest) return textCell("–");
-  const go = make("button", {
-    text: formatDuration(longest.nanos, 3),
-    "aria-label": `Go to the longest ${name}, ${formatDuration(longest.nanos)}`,
-    title: `${groupDigits(longest.nanos)} ns: go there`,
-    onclick: () => goTo(longest.id, true),
-  });
-  return make("td", { role: "cell" }, go);
-}
-
-/** A bar below the row, as long as its share. @param {Line} line */
-function barCell(line) {
-  const part = make("i", { color: line.color });
-  part.style.width = `${Math.min(100, line.share * 100)}%`;
-  return make("td", { class: "bar-cell", "aria-hidden": "true" }, part);
 }

@@ -3,7 +3,8 @@
 
 import { request, cancel } from "../net/api.js";
 import { byId, cssColor, pixelRatio, sizedContext } from "../util/dom.js";
-import { drawArrow, drawScene, hitAt, columnAt } from "./scene.js";
+import { drawScene, hitAt, columnAt } from "./scene.js";
+import { drawArrow } from "./marks.js";
 import { timeAxis } from "./time_of_day.js";
 import { pinnedHeight, layout, setRows, toRows, toWindow, scrollTop } from "../state/rows.js";
 import { imageParameters, traceDuration, view } from "../state/view_state.js";

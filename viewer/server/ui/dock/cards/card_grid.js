@@ -10,8 +10,9 @@ import { paintOverlay } from "./card_overlay.js";
 import { leave, listenToMarks, nodePositions, setPointerTarget, showMarkText } from "./card_pointer.js";
 import { completeCards, paintCard, LatestRequest, requestCards } from "./card_request.js";
 import { showTable, TABLE_ROWS } from "../chart_table.js";
-import { refreshMode, toggleMode } from "../diagram_mode.js";
+import { refreshMode } from "../diagram_mode.js";
 import { tickAnswers } from "../ticks.js";
+import { modeButton, modeSelect, symbol } from "./card_controls.js";
 import { view } from "../../state/view_state.js";
 
 /** @type {HTMLElement} */ const grid = byId("cards");
@@ -22,12 +23,6 @@ const LEAST_HEIGHT = 190;
 const ASPECT = 1.55;
 /** The distance of cards in pixels, as in the style sheet. */
 const GAP = 8;
-/** The words for the time modes. @type {Record<string, [string, string]>} */
-const MODES = {
-  at: ["at t", "The values at the time cursor, and the maximum so far"],
-  range: ["range", "The selected time range, or the visible one"],
-  moving: ["moving", "The time around the time cursor; the option Width is half its length"],
-};
 
 /**
  * A card on the page. `answer` is the answer that it shows, `place` the mark that is pointed at,
@@ -301,7 +296,7 @@ function makeTile(card, index) {
     { title: "Drag to move the card; Alt and an arrow key in the card" },
     make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }),
     subtitle,
-    modeSelect(card, viewOf(card.name)?.modes ?? [], title),
+    modeSelect(card, viewOf(card.name)?.modes ?? [], title, refreshCards),
     viewOf(card.name)?.is_diagram && modeButton(card.name, title),
     ...buttons,
   );
@@ -431,28 +426,6 @@ function cardButtons(card, index, title) {
   ];
 }
 
-/**
- * The button that shows a view in the diagram itself. The card is its small copy.
- * @param {string} name
- * @param {string} title
- */
-function modeButton(name, title) {
-  return make(
-    "button",
-    {
-      class: "card-button",
-      "aria-label": `Show ${title} in the diagram`,
-      title: "Show in the diagram",
-      "data-mode": name,
-      "aria-pressed": String(view.mode === name),
-      onclick: () => {
-        toggleMode(name);
-      },
-    },
-    symbol("M8 13V3M4.5 6.5 8 3l3.5 3.5M3 13h10"),
-  );
-}
-
 /** @param {string} key */
 function focusKey(key) {
   /** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="${key}"]`))?.focus();
@@ -486,45 +459,4 @@ function toggleOptions(tile) {
   form.style.top = `${Math.max(8, Math.min(bottom + 4, innerHeight - form.offsetHeight - 8))}px`;
   form.style.left = `${Math.max(8, right - form.offsetWidth)}px`;
   /** @type {HTMLElement | null} */ (form.querySelector("select, input"))?.focus();
-}
-
-/**
- * The choice of the time mode; a view with one mode has none.
- * @param {import("./card_list.js").Card} card
- * @param {string[]} modes
- * @param {string} title
- */
-function modeSelect(card, modes, title) {
-  if (modes.length < 2)
-    return make("span", { class: "card-mode", text: MODES[modes[0]]?.[0] ?? "", title: MODES[modes[0]]?.[1] ?? "" });
-  const current = modes.includes(card.mode) ? card.mode : modes[0];
-  const select = make(
-    "select",
-    {
-      class: "card-mode",
-      "aria-label": `Time of ${title}`,
-      title: MODES[current]?.[1] ?? "",
-      onchange: () => {
-        card.mode = select.value === modes[0] ? "" : select.value;
-        select.title = MODES[select.value]?.[1] ?? "";
-        storeCards();
-        refreshCards();
-      },
-    },
-    ...modes.map((mode) =>
-      make("option", { value: mode, text: MODES[mode]?.[0] ?? mode, ...(mode === current ? { selected: "" } : {}) }),
-    ),
-  );
-  return select;
-}
-
-/** @param {string} path */
-export function symbol(path) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  const shape = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  shape.setAttribute("d", path);
-  svg.append(shape);
-  return svg;
 }
