@@ -13,7 +13,6 @@ import { showTable, TABLE_ROWS } from "../chart_table.js";
 import { refreshMode } from "../diagram_mode.js";
 import { tickAnswers } from "../ticks.js";
 import { modeButton, modeSelect, symbol } from "./card_controls.js";
-import { view } from "../../state/view_state.js";
 
 /** @type {HTMLElement} */ const grid = byId("cards");
 /** Minimum size of a card in pixels. In smaller cards, the texts leave no room for the marks. */
