@@ -1,4 +1,4 @@
-// The inspected entity: its panel, steps to the next one of its kind, and steps over its links.
+// The inspected entity: its panel, steps to the next entity of its type, and steps over its links.
 
 import { request } from "../net/api.js";
 import * as chart from "../view/diagram.js";
@@ -169,7 +169,7 @@ export async function stepTo(offset, sameValue) {
   );
   if (answer === undefined) return;
   if (!answer.facts) {
-    showNote(offset > 0 ? "This is the last of its kind" : "This is the first of its kind");
+    showNote(offset > 0 ? "This is the last entity of its type" : "This is the first entity of its type");
     return;
   }
   storeFacts(answer.facts);

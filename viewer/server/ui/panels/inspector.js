@@ -63,8 +63,8 @@ export function fillInspector(facts, chainLinks, actions) {
         "header",
         {},
         make("h2", { text: facts.name }),
-        stepButton("Previous of its kind", "‹", ",", -1),
-        stepButton("Next of its kind", "›", ".", 1),
+        stepButton("Previous entity of the same type", "‹", ",", -1),
+        stepButton("Next entity of the same type", "›", ".", 1),
         make("button", {
           class: "icon-button",
           "aria-label": "Close the inspector",

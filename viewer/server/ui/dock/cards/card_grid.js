@@ -246,7 +246,7 @@ export function layOut() {
     const tileWidth = (width - GAP * (columns - 1)) / columns;
     if (columns > 1 && tileWidth < LEAST_WIDTH) break;
     const tileHeight = Math.max(Math.min(LEAST_HEIGHT, height), (height - GAP * (rows - 1)) / rows);
-    // The area of the largest picture of the usual shape in a tile; scrolling costs.
+    // The area of the largest chart of the usual shape in a tile; scrolling costs.
     const overflow = Math.max(0, rows * (tileHeight + GAP) - GAP - height);
     const score = Math.min(tileWidth, tileHeight * ASPECT) / (1 + (2 * overflow) / height);
     if (score > best.score) best = { columns, score, tileHeight };
