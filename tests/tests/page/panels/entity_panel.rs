@@ -1,5 +1,5 @@
-//! Entities: a copy button for every field, the next entity of its type, the partner over a link; searches
-//! and tables of statistics.
+//! Entities: a copy button for every field, the next entity of the same type, the partner over a
+//! link; searches and tables of statistics.
 
 use tests::browser::BrowserPage;
 use tests::page::{SETTLED, TRACE, ViewProcess, open, press, read, spot, time_range};

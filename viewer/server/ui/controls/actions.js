@@ -243,7 +243,11 @@ export const ACTIONS = [
     pointer: "in the dock: , and .",
   },
   { group: "Views", name: "Go to the previous or next change that matches “Stop at”", pointer: "in the dock: n and N" },
-  { group: "Views", name: "Move the focus between the marks of a card", pointer: "arrow keys, Page Up and Down on the card" },
+  {
+    group: "Views",
+    name: "Move the focus between the marks of a card",
+    pointer: "arrow keys, Page Up and Down on the card",
+  },
   { group: "Views", name: "Move a card", pointer: "drag its title; Alt and an arrow key on it" },
   { group: "Views", name: "Move a node of a network", pointer: "drag it; Shift and an arrow key" },
   { group: "Views", name: "Move the time cursor", pointer: "drag its line; ← → on it" },
