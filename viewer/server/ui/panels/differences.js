@@ -159,6 +159,18 @@ function sortLines(kind) {
   return [...lines[kind]].sort((a, b) => sign * (by(a) - by(b)) || byName(a, b));
 }
 
+/**
+ * The names of types without their paths. A type keeps its path if another one has the same name.
+ * @param {string[]} types
+ */
+function shortTypeNames(types) {
+  const ownName = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
+  const paths = new Set(types);
+  const shorten = (/** @type {string} */ type) =>
+    [...paths].some((path) => path !== type && ownName(path) === ownName(type)) ? type : ownName(type);
+  return new Map([...paths].map((type) => [type, shorten(type)]));
+}
+
 /** @param {string} kind @param {[string, string]} names @param {() => void} redraw */
 function table(kind, names, redraw) {
   const [title, measures] = KINDS[kind];
@@ -199,12 +211,7 @@ function table(kind, names, redraw) {
   const sortedLines = sortLines(kind);
   const bar = shownMeasures.find(({ index }) => index === order) ?? shownMeasures[0];
   const largest = Math.max(1e-12, ...sortedLines.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
-  // The name of a type identifies it, if no other type has the same name.
-  const ownName = (/** @type {string} */ type) => type.split(" › ").at(-1) ?? type;
-  const paths = new Set(sortedLines.map((line) => line.type));
-  const short = (/** @type {string} */ type) =>
-    [...paths].some((path) => path !== type && ownName(path) === ownName(type)) ? type : ownName(type);
-  const shortNames = new Map([...paths].map((type) => [type, short(type)]));
+  const shortNames = shortTypeNames(sortedLines.map((line) => line.type));
   const body = sortedLines.slice(0, MAX_LINES).map((line) => {
     const increase = difference(line, bar.measure[1]) ?? 0;
     const mark = make("i", { class: increase < 0 ? "decrease" : "increase" });

@@ -29,18 +29,14 @@ export function fillInspector(facts, chainLinks, actions) {
     ["Kind", facts.types.join(" › "), joinNames(facts.types)],
   ];
   if (facts.to > facts.from) pairs.unshift(["Duration", formatDuration(facts.to - facts.from)]);
-  for (const [name, text, shownText = text] of pairs)
-    list.append(
-      make("dt", { text: name }),
-      make(
-        "dd",
-        {},
-        name === "Source"
-          ? make("button", { class: "link", text, title: "Show the source  s", onclick: actions.source })
-          : make("span", { text: shownText }),
-        copyButton(`Copy ${name}`, () => text),
-      ),
-    );
+  for (const [name, text, shownText = text] of pairs) {
+    const value =
+      name === "Source"
+        ? make("button", { class: "link", text, title: "Show the source  s", onclick: actions.source })
+        : make("span", { text: shownText });
+    const copy = copyButton(`Copy ${name}`, () => text);
+    list.append(make("dt", { text: name }), make("dd", {}, value, copy));
+  }
   const ofOperation = facts.operation ? operationPairs(facts.operation, facts.from) : [];
   const allText = () =>
     [["Name", facts.name], ...pairs, ...ofOperation].map(([name, value]) => `${name}\t${value}`).join("\n");
@@ -77,22 +73,33 @@ export function fillInspector(facts, chainLinks, actions) {
       ...(facts.operation ? [operationSection(facts.operation, facts.id, facts.from, actions)] : []),
       ...(chainLinks.length > 0 ? [chainList(facts.id, chainLinks, actions)] : []),
       relatedList(facts, actions, MAX_LISTED),
-      make(
-        "footer",
-        {},
-        copyButton("Copy all", allText, true),
-        /[sl]/.test(facts.id[0]) &&
-          make("button", {
-            text: "Chain",
-            "aria-pressed": String(chainLinks.length > 0),
-            title: "Show the chain of links through this entity  c",
-            onclick: actions.chain,
-          }),
-        facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: actions.zoom }),
-      ),
+      inspectorFooter(facts, chainLinks.length > 0, allText, actions),
     ),
   );
   byId("inspector").hidden = false;
+}
+
+/**
+ * The buttons below the facts.
+ * @param {any} facts
+ * @param {boolean} isChained whether the chain of links is shown
+ * @param {() => string} allText
+ * @param {{ chain: () => void, zoom: () => void }} actions
+ */
+function inspectorFooter(facts, isChained, allText, { chain, zoom }) {
+  return make(
+    "footer",
+    {},
+    copyButton("Copy all", allText, true),
+    /[sl]/.test(facts.id[0]) &&
+      make("button", {
+        text: "Chain",
+        "aria-pressed": String(isChained),
+        title: "Show the chain of links through this entity  c",
+        onclick: chain,
+      }),
+    facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: zoom }),
+  );
 }
 
 /**

@@ -67,6 +67,25 @@ function columns(parts, paints, largest) {
 }
 
 /**
+ * The table of the charts: a line for each row.
+ * @param {string} name
+ * @param {string[]} values names of the columns
+ * @param {string[][]} lines each with the name of the row, and a text for each value
+ */
+function rowTable(name, values, lines) {
+  const heads = ["Row", ...values].map((text) => make("th", { scope: "col", text }));
+  const body = lines.map(([rowName, ...amounts]) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row", text: rowName, title: rowName }),
+      ...amounts.map((text) => make("td", { text })),
+    ),
+  );
+  return make("table", { "aria-label": name }, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...body));
+}
+
+/**
  * The charts of all rows of a type.
  * @param {any} type with the values and the rows
  * @param {"pie" | "columns"} form
@@ -120,24 +139,10 @@ export function rowCharts(type, form, shares, go) {
       ),
     );
   });
-  const head = (/** @type {string} */ text, /** @type {Node | null} */ mark = null) =>
-    make("th", { scope: "col" }, mark, text);
-  const table = make(
-    "table",
-    { "aria-label": `${type.name} of each row` },
-    make("thead", {}, make("tr", {}, head("Row"), ...shownValues.map((place) => head(names[place])))),
-    make(
-      "tbody",
-      {},
-      ...rows.map((row, index) =>
-        make(
-          "tr",
-          {},
-          make("th", { scope: "row", text: row.name, title: row.name }),
-          ...shownValues.map((place) => make("td", { text: amount(partsOfRows[index][place], row) })),
-        ),
-      ),
-    ),
+  const table = rowTable(
+    `${type.name} of each row`,
+    shownValues.map((place) => names[place]),
+    rows.map((row, index) => [row.name, ...shownValues.map((place) => amount(partsOfRows[index][place], row))]),
   );
   return [
     colorKey(shownValues.map((place) => ({ name: names[place], color: paints[place], size: 0, text: "" }))),

@@ -166,6 +166,18 @@ export function restoreForm() {
   chosenValues = match && { ty: Number(match[1]), value: match[2] === undefined ? null : Number(match[2]) };
 }
 
+/**
+ * @param {string} key keeps the focus
+ * @param {string} label
+ * @param {boolean} isChecked
+ * @param {() => void} onchange
+ */
+function checkBox(key, label, isChecked, onchange) {
+  const checked = isChecked ? { checked: "" } : {};
+  const input = make("input", { type: "checkbox", "data-key": key, ...checked, onchange });
+  return make("label", { class: "check" }, input, label);
+}
+
 /** The buttons that choose the form and its settings. */
 function controls() {
   const forms = Object.entries(FORMS).map(([name, [title]]) =>
@@ -179,37 +191,17 @@ function controls() {
   );
   const percentBox =
     !["table", "tasks", "variables", "curves"].includes(form) &&
-    make(
-      "label",
-      { class: "check" },
-      make("input", {
-        type: "checkbox",
-        "data-key": "percent",
-        ...(shares ? { checked: "" } : {}),
-        onchange: () => {
-          shares = !shares;
-          fill();
-        },
-      }),
-      " percent",
-    );
+    checkBox("percent", " percent", shares, () => {
+      shares = !shares;
+      fill();
+    });
   const perRowBox =
     (form === "pie" || form === "columns") &&
-    make(
-      "label",
-      { class: "check" },
-      make("input", {
-        type: "checkbox",
-        "data-key": "each",
-        ...(perRow ? { checked: "" } : {}),
-        onchange: () => {
-          perRow = !perRow;
-          storeForm();
-          showStatistics();
-        },
-      }),
-      " each row",
-    );
+    checkBox("each", " each row", perRow, () => {
+      perRow = !perRow;
+      storeForm();
+      showStatistics();
+    });
   // An incomplete count is not saved as if it were complete.
   const disabled =
     shownAnswer.done === undefined ? {} : { disabled: "", title: "Available when the count is complete" };

@@ -259,6 +259,21 @@ export function histogram(name, classes, color, shares, go) {
 }
 
 /**
+ * The labels of a container left of its row and above its column.
+ * @param {string} name
+ * @param {string} shortName
+ * @param {number} margin
+ * @param {number} middle of the row and of the column
+ */
+function matrixLabels(name, shortName, margin, middle) {
+  const column = label(0, 0, shortName);
+  column.setAttribute("transform", `translate(${(middle + 3).toFixed(1)} ${(margin - 4).toFixed(1)}) rotate(-90)`);
+  const labels = [label(margin - 4, middle + 3, shortName, "end"), column];
+  for (const element of labels) element.append(titleElement(name));
+  return labels;
+}
+
+/**
  * A matrix of senders and receivers; darker is more.
  * @param {any} type
  * @param {"count" | "size" | "nanos"} quantity
@@ -286,15 +301,9 @@ export function matrix(type, quantity, shares, go) {
   const step = (276 - margin) / Math.max(containers.length, 3);
   const side = step * containers.length;
   const stride = Math.ceil(9 / step);
-  const names = containers.flatMap((/** @type {string} */ name, /** @type {number} */ index) => {
-    if (index % stride) return [];
-    const middle = margin + index * step + step / 2;
-    const column = label(0, 0, shorten(name));
-    column.setAttribute("transform", `translate(${(middle + 3).toFixed(1)} ${(margin - 4).toFixed(1)}) rotate(-90)`);
-    const labels = [label(margin - 4, middle + 3, shorten(name), "end"), column];
-    for (const element of labels) element.append(titleElement(name));
-    return labels;
-  });
+  const names = containers.flatMap((/** @type {string} */ name, /** @type {number} */ index) =>
+    index % stride ? [] : matrixLabels(name, shorten(name), margin, margin + index * step + step / 2),
+  );
   const boxes = cells.map((/** @type {any} */ cell) => {
     const title =
       `${joinNames([containers[cell.from], containers[cell.to]], " → ")}: ${text(cell)} ` +

@@ -38,7 +38,6 @@ export function sumOfShares({ rows, none, existence }) {
  */
 export function table(type, [column, descending], onSort) {
   const isNested = type.rows.some((/** @type {any} */ row) => row.self_nanos !== row.nanos);
-  const selfCell = (/** @type {HTMLElement} */ cell) => (isNested ? [cell] : []);
   /** @type {Line[]} */
   const lines = type.rows.map((/** @type {any} */ row) => ({ ...row, mean: row.count ? row.nanos / row.count : null }));
   const sortKey = COLUMNS[column][1];
@@ -47,27 +46,16 @@ export function table(type, [column, descending], onSort) {
     const sign = keyA < keyB ? -1 : keyA > keyB ? 1 : 0;
     return descending ? -sign : sign;
   });
-  const header = make(
-    "tr",
-    { role: "row" },
-    ...COLUMNS.flatMap(([title], index) =>
-      title === "Self" && !isNested
-        ? []
-        : make(
-            "th",
-            {
-              role: "columnheader",
-              scope: "col",
-              "aria-sort": index === column ? (descending ? "descending" : "ascending") : null,
-            },
-            make("button", {
-              text: title,
-              "data-key": `${type.type} ${index}`,
-              onclick: () => onSort([index, index === column ? !descending : index !== 0]),
-            }),
-          ),
-    ),
-  );
+  const heads = COLUMNS.map(([title], index) => {
+    const button = make("button", {
+      text: title,
+      "data-key": `${type.type} ${index}`,
+      onclick: () => onSort([index, index === column ? !descending : index !== 0]),
+    });
+    const direction = index === column ? (descending ? "descending" : "ascending") : null;
+    return make("th", { role: "columnheader", scope: "col", "aria-sort": direction }, button);
+  });
+  const header = make("tr", { role: "row" }, ...heads.filter((_, index) => isNested || COLUMNS[index][0] !== "Self"));
   const body = lines.map((line) =>
     make(
       "tr",
@@ -75,12 +63,7 @@ export function table(type, [column, descending], onSort) {
       rowHeading(line.name, line.color),
       durationCell(line.nanos),
       textCell(formatPercent(line.share)),
-      ...selfCell(
-        textCell(
-          formatPercent(line.self_share),
-          `${formatDuration(line.self_nanos)} self time: no nested state is open`,
-        ),
-      ),
+      isNested && selfCell(line),
       textCell(line.count === null ? "–" : groupDigits(line.count)),
       durationCell(line.mean),
       longestCell(line),
@@ -96,20 +79,13 @@ export function table(type, [column, descending], onSort) {
       rowHeading("none", null),
       durationCell(type.none),
       textCell(formatPercent(type.none / type.existence)),
-      ...selfCell(textCell("")),
-      textCell(""),
-      textCell(""),
-      textCell(""),
+      ...Array.from({ length: isNested ? 4 : 3 }, () => textCell("")),
     );
+  const rowCount = `${groupDigits(type.containers)} row${type.containers === 1 ? "" : "s"}`;
   return make(
     "section",
     { class: "times" },
-    make(
-      "h2",
-      {},
-      type.name,
-      make("small", { text: `${groupDigits(type.containers)} row${type.containers === 1 ? "" : "s"}` }),
-    ),
+    make("h2", {}, type.name, make("small", { text: rowCount })),
     make(
       "table",
       { role: "table", "aria-label": `Times of ${type.name}`, class: isNested ? "nested" : null },
@@ -175,6 +151,12 @@ function textCell(text, title) {
 /** A short duration, with the exact one as tooltip. @param {number | null} nanos */
 function durationCell(nanos) {
   return nanos === null ? textCell("–") : textCell(formatDuration(nanos, 3), `${groupDigits(Math.round(nanos))} ns`);
+}
+
+/** The share of the self time, with the time as tooltip. @param {Line} line */
+function selfCell(line) {
+  const title = `${formatDuration(line.self_nanos)} self time: no nested state is open`;
+  return textCell(formatPercent(line.self_share), title);
 }
 
 /**

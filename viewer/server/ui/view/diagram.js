@@ -390,7 +390,16 @@ export function paint() {
     context.fillStyle = cssColor("--edge");
     context.fillRect(0, pinnedBottom - 4, width, 1);
   }
-  // Shades the time before the start and after the end of the trace.
+  shadeOutside(context, width, visibleHeight);
+}
+
+/**
+ * Shades the time before the start and after the end of the trace.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} width
+ * @param {number} visibleHeight
+ */
+function shadeOutside(context, width, visibleHeight) {
   context.globalAlpha = 0.08;
   context.fillStyle = cssColor("--faint");
   const [start, end] = [xOf(0), xOf(traceDuration())];

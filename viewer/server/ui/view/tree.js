@@ -199,15 +199,18 @@ export function focusedRow() {
   return inside && focusedId !== null ? rowOf(focusedId) : undefined;
 }
 
-/** @param {import("../state/rows.js").Row} row @param {number} place */
-function rowElement(row, place) {
-  const shift = row.y - (row.pinned ? 0 : layout.pinned);
-  const labels = labelledStrips(row).map((strip) => {
+/** The names of the strips of a row. @param {import("../state/rows.js").Row} row */
+function stripLabels(row) {
+  return labelledStrips(row).map((strip) => {
     const label = make("span", { class: "strip-label", text: strip.name, title: strip.name });
     label.style.top = `${strip.y - row.y + strip.height / 2 - 7}px`;
     return label;
   });
-  const bounds = row.strips.filter(hasRoomForBounds).flatMap((strip) =>
+}
+
+/** The bounds of the strips with variables. @param {import("../state/rows.js").Row} row */
+function stripBounds(row) {
+  return row.strips.filter(hasRoomForBounds).flatMap((strip) =>
     /** @type {[string, string]} */ (strip.bounds).map((text, index) => {
       const inset = strip.height > 30 ? 3 : 0;
       const bound = make("span", { class: "strip-bound", text, "aria-hidden": "true" });
@@ -215,6 +218,12 @@ function rowElement(row, place) {
       return bound;
     }),
   );
+}
+
+/** @param {import("../state/rows.js").Row} row @param {number} place */
+function rowElement(row, place) {
+  const shift = row.y - (row.pinned ? 0 : layout.pinned);
+  const labels = stripLabels(row);
   const arrow = make("span", { class: "fold-arrow", "aria-hidden": "true" });
   if (row.expandable) arrow.append(icon("0 0 10 10", "M3 1.5 7.5 5 3 8.5z"));
   const isPinnedRoot = view.pinnedRows.includes(row.id);
@@ -243,7 +252,7 @@ function rowElement(row, place) {
       ancestors.length > 0 && make("i", { text: ancestors[ancestors.length - 1] }),
     ),
     ...labels,
-    ...bounds,
+    ...stripBounds(row),
     make(
       "span",
       { class: "row-buttons", role: "gridcell" },

@@ -257,36 +257,27 @@ export function layOut() {
   refreshCards();
 }
 
+/** A part of a card that is hidden at first. @param {string} name @param {Record<string, any>} attributes */
+const hiddenPart = (name, attributes) => make("div", { class: name, ...attributes, hidden: "" });
+
+/**
+ * The image of a card, whose marks keys can point at.
+ * @param {string} title
+ * @param {...HTMLCanvasElement} layers
+ */
+function imageBox(title, ...layers) {
+  const attributes = { role: "application", "aria-roledescription": "view", "aria-label": `Marks of ${title}` };
+  return make("div", { class: "card-image", ...attributes, tabindex: 0 }, ...layers);
+}
+
 /** @param {import("./card_list.js").Card} card @param {number} index @returns {Tile} */
 function makeTile(card, index) {
   const title = titleOf(card);
   const canvas = make("canvas", { role: "img", "aria-label": title });
   const overlay = make("canvas", { class: "card-overlay", "aria-hidden": "true" });
-  const table = make("div", {
-    class: "card-table",
-    role: "region",
-    "aria-label": `Table of ${title}`,
-    tabindex: 0,
-    hidden: "",
-  });
-  const status = make("div", {
-    class: "card-status",
-    role: "status",
-    "aria-label": `${title}: missing data`,
-    hidden: "",
-  });
-  const image = make(
-    "div",
-    {
-      class: "card-image",
-      role: "application",
-      "aria-roledescription": "view",
-      "aria-label": `Marks of ${title}`,
-      tabindex: 0,
-    },
-    canvas,
-    overlay,
-  );
+  const table = hiddenPart("card-table", { role: "region", "aria-label": `Table of ${title}`, tabindex: 0 });
+  const status = hiddenPart("card-status", { role: "status", "aria-label": `${title}: missing data` });
+  const image = imageBox(title, canvas, overlay);
   const notes = make("p", { class: "card-notes", hidden: "" });
   const subtitle = make("small");
   const buttons = cardButtons(card, index, title);
@@ -339,19 +330,18 @@ function makeTile(card, index) {
   });
   buttons[1].addEventListener("click", () => toggleOptions(tile));
   listenToMarks(tile);
-  listenToMove(
-    box,
-    header,
-    () => tiles.map((tile) => tile.box),
-    (from, to) => {
-      const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key?.replace(/\d+$/, String(to));
-      moveCard(from, to);
-      showCards();
-      if (key) focusKey(key);
-      else tiles[to]?.image.focus();
-    },
-  );
+  const boxes = () => tiles.map((tile) => tile.box);
+  listenToMove(box, header, boxes, moveTile);
   return tile;
+}
+
+/** Moves a card. The focus stays on it. @param {number} from @param {number} to */
+function moveTile(from, to) {
+  const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key?.replace(/\d+$/, String(to));
+  moveCard(from, to);
+  showCards();
+  if (key) focusKey(key);
+  else tiles[to]?.image.focus();
 }
 
 /**
