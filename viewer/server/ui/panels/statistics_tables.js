@@ -30,8 +30,8 @@ export function sumOfShares({ rows, none, existence }) {
 }
 
 /**
- * The table of times. States without nested ones have equal total and self times, so their table has
- * no column for the latter.
+ * The table of times. States without nested ones have equal total and self times, so their table
+ * has no column for the latter.
  * @param {any} type
  * @param {[number, boolean]} order the number of the sorted column, and whether it is descending
  * @param {(order: [number, boolean]) => void} onSort

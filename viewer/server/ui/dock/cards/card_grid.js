@@ -257,7 +257,11 @@ export function layOut() {
   refreshCards();
 }
 
-/** A part of a card that is hidden at first. @param {string} name @param {Record<string, any>} attributes */
+/**
+ * A part of a card that is hidden at first.
+ * @param {string} name
+ * @param {Record<string, any>} attributes
+ */
 const hiddenPart = (name, attributes) => make("div", { class: name, ...attributes, hidden: "" });
 
 /**
