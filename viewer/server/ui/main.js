@@ -17,14 +17,14 @@ import { clearFacts } from "./state/facts.js";
 import { listenToSearch, restoreSearch, refreshSearch } from "./panels/search.js";
 import { groupDigits, setOrigin } from "./util/format.js";
 import { listenToDiagram } from "./controls/gestures.js";
-import { showProgress, watchGrowth } from "./view/reading_progress.js";
+import { showProgress, watchProgress } from "./view/reading_progress.js";
 import { fillHelp } from "./controls/help.js";
 import { listenToTimeRange, showTimeRange } from "./controls/time_range_field.js";
 import { listenToLegend, showLegend } from "./panels/legend.js";
 import { listenToSelection, showSelectMode, zoomToSelection } from "./controls/selection_actions.js";
 import { listenToSelectionEdges } from "./controls/selection_drag.js";
 import { listenToSelectionKeys } from "./controls/selection_keys.js";
-import { initialRows, listenToMemory, traceIdentity } from "./state/saved_view.js";
+import { initialRows, saveChanges, traceIdentity } from "./state/saved_view.js";
 import { showMessage, showDiagnostics, showError } from "./view/message.js";
 import { listenToPalette } from "./controls/command_palette.js";
 import { listenToPanel, refreshPanel, restorePanel, setPanelOpen, togglePanel } from "./panels/side_panel.js";
@@ -60,7 +60,7 @@ async function openTrace() {
   setOrigin(summary.origin);
   setClock(summary.clock);
   const trace = traceIdentity(summary);
-  listenToMemory(trace, Boolean(summary.availability));
+  saveChanges(trace, Boolean(summary.availability));
   startView(summary.duration, await initialRows(trace, summary), summary.generation);
   byId("version").textContent = `Tumit ${summary.version}.`;
   showProgress(summary);
@@ -278,7 +278,7 @@ function listenToControls() {
     if (!isUnreachable) showError(null);
     repaint();
   });
-  watchGrowth(showGeneration, resume, reportError);
+  watchProgress(showGeneration, resume, reportError);
 }
 
 /** Called when the server answers. If it did not answer before, requests the image again. */

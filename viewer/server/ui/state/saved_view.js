@@ -1,5 +1,5 @@
-// The memory of a trace between visits: the arrangement of its rows, and dimmed or hidden values
-// and types.
+// The view of a trace that the browser saves between visits: the arrangement of its rows, and dimmed
+// or hidden values and types.
 
 import { send } from "../net/api.js";
 import { showNote } from "../util/status_line.js";
@@ -8,8 +8,8 @@ import { activeFilters, view } from "./view_state.js";
 import { namesOf, renumber, setTrace } from "./workspace.js";
 
 /**
- * Maximum number of traces in the memory, which a browser limits to a few megabytes. Those not
- * viewed for the longest time are removed.
+ * Maximum number of traces with a saved view: a browser saves only a few megabytes. Those not viewed
+ * for the longest time are removed.
  */
 const MAX_TRACES = 50;
 const KEY = "tumit:traces";
@@ -33,7 +33,7 @@ function readEntries() {
 }
 
 /**
- * The name of a trace in the memory: container numbers have a meaning only in the same trace.
+ * The name of a trace among the saved views: container numbers have a meaning only in the same trace.
  * @param {any} summary
  */
 export function traceIdentity(summary) {
@@ -69,7 +69,7 @@ export async function initialRows(trace, { filters, style, availability }) {
  * @param {string} trace
  * @param {boolean} isGrowing whether another trace may have the same name later
  */
-export function listenToMemory(trace, isGrowing) {
+export function saveChanges(trace, isGrowing) {
   setTrace(trace);
   let namingTimer = 0;
   let sentStyle = "";

@@ -44,7 +44,7 @@ export function showProgress({ availability, interrupted, changed }) {
  * @param {() => void} onAnswer called at each answer
  * @param {(error: unknown) => void} onError
  */
-export function watchGrowth(showGeneration, onAnswer, onError) {
+export function watchProgress(showGeneration, onAnswer, onError) {
   window.setInterval(() => {
     secondCount += 1;
     if (!document.hidden && (isGrowing || secondCount % FINAL_INTERVAL === 0))

@@ -80,8 +80,8 @@ export function timeAxis(width) {
 }
 
 /**
- * The ticks of a ruler with times of day, for `placeTicks`. The base is the day and the common part of
- * all ticks; it appears to the left of the ruler.
+ * The ticks of a ruler with times of day, for `placeTicks`. The base is the day and the common part
+ * of all ticks. It appears to the left of the ruler.
  * @param {number} from
  * @param {number} to
  * @param {number} width
