@@ -17,8 +17,8 @@ const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".image"));
  * An image of the diagram: its pixels, its entities, and the time range and rows that it shows.
  * Pinned rows are on a separate canvas.
  * @typedef {{ canvas: HTMLCanvasElement, pinned: HTMLCanvasElement | null,
- *   drawn: import("./scene.js").Drawn, from: number, to: number, top: number, bottom: number,
- *   width: number, key: string, style: string, coarse: boolean }} ChartImage
+ *   contents: import("./scene.js").SceneContents, from: number, to: number, top: number,
+ *   bottom: number, width: number, key: string, style: string, coarse: boolean }} ChartImage
  */
 
 /**
@@ -196,7 +196,7 @@ function rearrange(image, previousLayout) {
     key: "",
     top: part.top,
     bottom: part.bottom,
-    drawn: { hits: [], cells: [], arrows: [], notes: [] },
+    contents: { hits: [], cells: [], arrows: [], notes: [] },
   };
 }
 
@@ -298,11 +298,11 @@ function draw(scene, part, pinned) {
   const context = sizedContext(canvas, part.width, Math.max(1, part.bottom - part.top));
   context.translate(0, -part.top);
   // Links between pinned and scrolled rows are drawn at each paint.
-  const drawn = drawScene(context, scene, pinned === 0);
-  if (pinned === 0) return { canvas, pinned: null, drawn };
+  const contents = drawScene(context, scene, pinned === 0);
+  if (pinned === 0) return { canvas, pinned: null, contents };
   const above = document.createElement("canvas");
   drawScene(sizedContext(above, part.width, pinned), scene, false);
-  return { canvas, pinned: above, drawn };
+  return { canvas, pinned: above, contents };
 }
 
 /**
@@ -416,7 +416,7 @@ function shadeOutside(context, width, visibleHeight) {
 function drawLinks(context, image, pinnedBottom) {
   const [x0, x1] = [xOf(image.from), xOf(image.to)];
   const x = (/** @type {number} */ position) => x0 + (position / image.width) * (x1 - x0);
-  for (const arrow of image.drawn.arrows) {
+  for (const arrow of image.contents.arrows) {
     const [a, b, c, d] = arrow.ends;
     // The pinned rows hide a link below them.
     const isCovered = (/** @type {number} */ y) => y >= layout.pinned && toWindow(y) < pinnedBottom;
@@ -434,18 +434,18 @@ function drawLinks(context, image, pinnedBottom) {
 export function entityAt(x, y) {
   const image = exactImage();
   if (!image) return null;
-  const hit = hitAt(image.drawn, x, toRows(y), y, toWindow);
-  return hit ? { hit } : { mixture: columnAt(image.drawn, x, toRows(y)) };
+  const hit = hitAt(image.contents, x, toRows(y), y, toWindow);
+  return hit ? { hit } : { mixture: columnAt(image.contents, x, toRows(y)) };
 }
 
 /** Notes on the contents that the image leaves out. */
 export function imageNotes() {
-  return exactImage()?.drawn.notes ?? [];
+  return exactImage()?.contents.notes ?? [];
 }
 
 /** The entities in the image that the pointer can hit. */
 export function hits() {
-  return exactImage()?.drawn.hits ?? [];
+  return exactImage()?.contents.hits ?? [];
 }
 
 /**

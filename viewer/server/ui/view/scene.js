@@ -12,7 +12,7 @@ import { NumberReader } from "../net/wire.js";
  * pixels.
  * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[], reach?:
  * number }} Hit
- * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
+ * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} SceneContents
  */
 
 /**
@@ -63,7 +63,7 @@ function entityId(number) {
  * @param {CanvasRenderingContext2D} context
  * @param {any} scene
  * @param {boolean} [withArrows] otherwise they are only listed
- * @returns {Drawn}
+ * @returns {SceneContents}
  */
 export function drawScene(context, scene, withArrows = true) {
   const drawing = new SceneDrawing(context, scene, withArrows);
@@ -100,7 +100,7 @@ export function drawScene(context, scene, withArrows = true) {
     }
   }
   context.globalAlpha = 1;
-  return drawing.drawn;
+  return drawing.contents;
 }
 
 /**
@@ -156,8 +156,8 @@ class SceneDrawing {
     };
     const mixtures = readMixtures(context, scene, this.tables, this.paints);
     this.mixturePixels = mixtures?.pixels;
-    /** @type {Drawn} */
-    this.drawn = { hits: [], cells: mixtures?.cells ?? [], arrows: [], notes: scene.notes };
+    /** @type {SceneContents} */
+    this.contents = { hits: [], cells: mixtures?.cells ?? [], arrows: [], notes: scene.notes };
     /** The right edge of the previous rectangle or mixture, in hundredths of a pixel. */
     this.rightEdge = 0;
     /** The last point of the previous curve. */
@@ -174,7 +174,7 @@ class SceneDrawing {
 
   /** @param {number} first @param {number} end */
   rectangles(first, end) {
-    const { context, paints, drawn } = this;
+    const { context, paints, contents } = this;
     const [gaps, widths, y, h, radius, fill, ids] = this.tables.r;
     for (let i = first; i < end; i += 1) {
       const [x, w] = [(this.rightEdge + gaps[i]) / 100, widths[i] / 100];
@@ -186,7 +186,7 @@ class SceneDrawing {
         context.fill();
       } else context.fillRect(x, y[i], w, h[i]);
       const id = entityId(ids[i]);
-      if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x, y[i], w, h[i]] });
+      if (id) contents.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x, y[i], w, h[i]] });
     }
   }
 
@@ -194,7 +194,7 @@ class SceneDrawing {
   mixtures(first, end) {
     const [gaps, widths] = this.tables.x;
     for (let i = first; i < end; i += 1) this.rightEdge += gaps[i] + widths[i];
-    this.mixturePixels?.draw(this.drawn.cells.slice(first, end));
+    this.mixturePixels?.draw(this.contents.cells.slice(first, end));
   }
 
   /** @param {number} first @param {number} end */
@@ -257,7 +257,7 @@ class SceneDrawing {
 
   /** @param {number} first @param {number} end */
   arrows(first, end) {
-    const { paints, drawn } = this;
+    const { paints, contents } = this;
     const [x0, y0, dx, y1, width, head, paint, halo, ids] = this.tables.a;
     for (let i = first; i < end; i += 1) {
       const ends = [x0[i], y0[i], x0[i] + dx[i], y1[i]];
@@ -269,7 +269,7 @@ class SceneDrawing {
         paint: paints[paint[i]],
         halo: halo[i] ? paints[halo[i]] : null,
       };
-      drawn.arrows.push(arrow);
+      contents.arrows.push(arrow);
       if (this.withArrows) {
         drawArrow(this.context, arrow);
         this.colors.fillStyle = this.colors.strokeStyle = "";
@@ -278,7 +278,7 @@ class SceneDrawing {
       // The pointer hits a faint arrow only from nearby, so that it can hit entities below the
       // arrow.
       if (id)
-        drawn.hits.push({
+        contents.hits.push({
           kind: "arrow",
           id,
           color: paints[paint[i]][0],
@@ -290,14 +290,14 @@ class SceneDrawing {
 
   /** @param {number} first @param {number} end */
   marks(first, end) {
-    const { paints, drawn } = this;
+    const { paints, contents } = this;
     const [x, y, size, shape, fill, ids] = this.tables.m;
     for (let i = first; i < end; i += 1) {
       this.setPaint(fill[i], "fillStyle");
       const box = [x[i], y[i], size[i], shape[i]];
       mark(this.context, box);
       const id = entityId(ids[i]);
-      if (id) drawn.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box });
+      if (id) contents.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box });
     }
   }
 
@@ -380,7 +380,7 @@ function band(first, step, count, columnsPerPoint, unit, numbers) {
 
 /**
  * The topmost entity at a point.
- * @param {Drawn} drawn
+ * @param {SceneContents} contents
  * @param {number} x
  * @param {number} y among the rows
  * @param {number} windowY the same height in the window
@@ -388,13 +388,13 @@ function band(first, step, count, columnsPerPoint, unit, numbers) {
  * and a scrolled row
  * @returns {Hit | null}
  */
-export function hitAt(drawn, x, y, windowY, toWindow) {
-  for (let i = drawn.hits.length - 1; i >= 0; i -= 1) {
-    const { kind, box, reach = 0 } = drawn.hits[i];
+export function hitAt(contents, x, y, windowY, toWindow) {
+  for (let i = contents.hits.length - 1; i >= 0; i -= 1) {
+    const { kind, box, reach = 0 } = contents.hits[i];
     const [a, b, c, d] = box;
-    if (kind === "rect" && x >= a && x < a + c + 1 && y >= b && y < b + d) return drawn.hits[i];
-    if (kind === "mark" && isOnMark(x, y, box)) return drawn.hits[i];
-    if (kind === "arrow" && distance(x, windowY, [a, toWindow(b), c, toWindow(d)]) <= reach) return drawn.hits[i];
+    if (kind === "rect" && x >= a && x < a + c + 1 && y >= b && y < b + d) return contents.hits[i];
+    if (kind === "mark" && isOnMark(x, y, box)) return contents.hits[i];
+    if (kind === "arrow" && distance(x, windowY, [a, toWindow(b), c, toWindow(d)]) <= reach) return contents.hits[i];
   }
   return null;
 }
@@ -402,14 +402,14 @@ export function hitAt(drawn, x, y, windowY, toWindow) {
 /**
  * The left and right edge of the column of pixels at a point of a mixture. Inner mixtures take
  * precedence.
- * @param {Drawn} drawn
+ * @param {SceneContents} contents
  * @param {number} x
  * @param {number} y
  * @returns {[number, number] | null}
  */
-export function columnAt(drawn, x, y) {
-  for (let i = drawn.cells.length - 1; i >= 0; i -= 1) {
-    const { filled, step, ...cells } = drawn.cells[i];
+export function columnAt(contents, x, y) {
+  for (let i = contents.cells.length - 1; i >= 0; i -= 1) {
+    const { filled, step, ...cells } = contents.cells[i];
     const column = Math.floor((x - cells.x) / step);
     if (filled[column] && y >= cells.y && y < cells.y + cells.height)
       return [cells.x + column * step, cells.x + (column + 1) * step];
