@@ -63,7 +63,8 @@ pub const STANDARD: &str = "std:";
 
 /// The specs that come with the language. `use "std:NAME";` includes one, and each can be a root.
 ///
-/// `std:functions` describes the calls of functions that `tumit record` records.
+/// `std:counters` describes the counters of the processor and the system that `tumit record` reads.
+/// `std:functions` describes the calls of functions that it records.
 /// `std:io` describes the calls for files that it records.
 /// `std:mpi` describes the calls of MPI that it records.
 /// `std:openmp` describes the regions, tasks and waits of OpenMP that it records.
@@ -82,6 +83,7 @@ pub const STANDARD: &str = "std:";
 #[must_use]
 pub fn standard(path: &str) -> Option<&'static str> {
     match path.strip_prefix(STANDARD)? {
+        "counters" => Some(include_str!("../std/counters.tumit")),
         "functions" => Some(include_str!("../std/functions.tumit")),
         "io" => Some(include_str!("../std/io.tumit")),
         "mpi" => Some(include_str!("../std/mpi.tumit")),
@@ -145,7 +147,7 @@ impl UseWalk<'_> {
                 let mut diagnostic = Diagnostic::error(Code::CannotRead, format!("cannot read `{path}`: {error}"));
                 if let Some(span) = from {
                     diagnostic = diagnostic.with_location(span, "used here").note(if path.starts_with(STANDARD) {
-                        "the standard specs are `std:functions`, `std:io`, `std:mpi`, `std:openmp`, `std:paje`, `std:threads`, `std:tokio`, `std:tracer` and `std:tracing`"
+                        "the standard specs are `std:counters`, `std:functions`, `std:io`, `std:mpi`, `std:openmp`, `std:paje`, `std:threads`, `std:tokio`, `std:tracer` and `std:tracing`"
                     } else {
                         "the path is relative to the file that uses it"
                     });

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 mod attached_programs;
+mod counter_programs;
 mod file_programs;
 mod function_programs;
 mod mpi_jobs;

@@ -99,7 +99,8 @@ fn levels_and_quiet_are_respected() {
 fn wrong_options_name_the_remedy() {
     let folder = RecordFolder::new();
     for (arguments, message) in [
-        (&["--with", "counters", "true"][..], "`--with counters` is not available yet"),
+        (&["--counters", "cycles", "true"][..], "add --with counters"),
+        (&["--with", "counters", "--counters", "cycle", "true"], "`cycle` is no counter: write some of task-clock"),
         (&["--with", "mpj", "true"], "invalid value 'mpj'"),
         (&["--levels", "MPI_P2P", "true"], "write NAME=on or NAME=off"),
         (&["--quite", "true"], "--quiet"),

@@ -23,16 +23,19 @@ use procedures::Procedure;
 const FAMILIES: [&str; 3] = ["openmpi", "mpich", "standard"];
 
 /// The C files that are compiled once.
-const FILES: [&str; 9] = [
+const FILES: [&str; 12] = [
     "mpi/dispatch.c",
     "openmp/openmp.c",
     "threads/threads.c",
     "io/io.c",
     "functions/functions.c",
+    "counters/counters.c",
+    "exec/exec.c",
     "code_names/code_names.c",
     "code_names/code_texts.c",
     "code_names/modules.c",
     "code_names/runtime_code.c",
+    "code_names/symbol_tables.c",
 ];
 
 /// The functions that the recorder calls and the library exports. The linker redirects these calls
@@ -41,7 +44,9 @@ const REDIRECTED: [&str; 8] =
     ["pthread_create", "pthread_join", "pthread_mutex_lock", "open", "close", "read", "pread", "pwrite"];
 
 fn main() {
-    for folder in ["build", "mpi", "openmp", "threads", "io", "functions", "code_names", "own_thread.h"] {
+    for folder in
+        ["build", "mpi", "openmp", "threads", "io", "functions", "counters", "exec", "code_names", "own_thread.h"]
+    {
         println!("cargo::rerun-if-changed={folder}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR for build scripts"));
@@ -49,6 +54,7 @@ fn main() {
     let procedures: Vec<Procedure> = table.lines().map(Procedure::parse).collect();
     write(&out, "mpi_trace.h", &tracing_functions("std:mpi"));
     write(&out, "openmp_trace.h", &with_own_text_ids(&tracing_functions("std:openmp")));
+    write(&out, "counters_trace.h", &tracing_functions("std:counters"));
     write(&out, "io_trace.h", &tracing_functions("std:io"));
     write(&out, "threads_trace.h", &with_own_text_ids(&tracing_functions("std:threads")));
     write(&out, "functions_trace.h", &with_own_text_ids(&tracing_functions("std:functions")));

@@ -1,28 +1,19 @@
 /* Texts for code addresses, and names of functions from the symbol tables of the program and its
- * libraries.
- *
- * The symbol table of the file is searched. `dladdr` does not find the functions of a program,
- * because the linker exports them only with `-rdynamic`. */
+ * libraries. */
 
 #define _GNU_SOURCE
 
 #include <dlfcn.h>
-#include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "code_names.h"
 #include "code_texts.h"
 #include "modules.h"
+#include "symbol_tables.h"
 
 /* Entries of the table of names; a power of two. Programs have a few hundred constructs. Addresses
  * that do not fit have no name. */
@@ -42,88 +33,6 @@ struct table_entry {
 static struct table_entry table[TABLE_ENTRIES];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A function in a symbol table. */
-struct function {
-    char name[TUMIT_FUNCTION_NAME];
-    uintptr_t start;
-};
-
-/* A file in memory. */
-struct mapped_file {
-    const unsigned char *bytes;
-    size_t size;
-};
-
-static int map_file(const char *path, struct mapped_file *file) {
-    struct stat status;
-    void *bytes = MAP_FAILED;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-        return 0;
-    }
-    if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
-        bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    }
-    close(descriptor);
-    if (bytes == MAP_FAILED) {
-        return 0;
-    }
-    file->bytes = bytes;
-    file->size = (size_t)status.st_size;
-    return 1;
-}
-
-/* Whether the file contains these bytes. */
-static int contains(const struct mapped_file *file, uint64_t offset, uint64_t bytes) {
-    return offset <= file->size && bytes <= file->size - offset;
-}
-
-/* Searches a symbol table for the function that contains an address of the file. */
-static int find_in_table(const struct mapped_file *file, const ElfW(Shdr) * symbols, const ElfW(Shdr) * names,
-                         uintptr_t address, struct function *function) {
-    const ElfW(Sym) *symbol = (const void *)(file->bytes + symbols->sh_offset);
-    size_t left = symbols->sh_size / sizeof *symbol;
-    int is_found = 0;
-    for (; left > 0; left--, symbol++) {
-        const char *name;
-        if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || symbol->st_value > address || symbol->st_name >= names->sh_size ||
-            (symbol->st_size != 0 && address - symbol->st_value > symbol->st_size) ||
-            (is_found && symbol->st_value <= function->start)) {
-            continue;
-        }
-        name = (const char *)file->bytes + names->sh_offset + symbol->st_name;
-        snprintf(function->name, sizeof function->name, "%.*s", (int)(names->sh_size - symbol->st_name), name);
-        function->start = symbol->st_value;
-        is_found = function->name[0] != '\0';
-    }
-    return is_found;
-}
-
-/* Searches a symbol table of a file: the complete one, or that of exported symbols. */
-static int find_in_file(const struct mapped_file *file, uint32_t type, uintptr_t address,
-                        struct function *function) {
-    const ElfW(Ehdr) *header = (const void *)file->bytes;
-    const ElfW(Shdr) *sections;
-    size_t i;
-    if (!contains(file, 0, sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_shentsize != sizeof *sections ||
-        !contains(file, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections)) {
-        return 0;
-    }
-    sections = (const void *)(file->bytes + header->e_shoff);
-    for (i = 0; i < header->e_shnum; i++) {
-        const ElfW(Shdr) *symbols = &sections[i], *names;
-        if (symbols->sh_type != type || symbols->sh_link >= header->e_shnum) {
-            continue;
-        }
-        names = &sections[symbols->sh_link];
-        if (contains(file, symbols->sh_offset, symbols->sh_size) && contains(file, names->sh_offset, names->sh_size)) {
-            return find_in_table(file, symbols, names, address, function);
-        }
-    }
-    return 0;
-}
-
 static char *(*demangler)(const char *, char *, size_t *, int *);
 
 static void unlock_table(void) { pthread_mutex_init(&table_lock, NULL); }
@@ -133,36 +42,6 @@ static void unlock_table(void) { pthread_mutex_init(&table_lock, NULL); }
 __attribute__((constructor)) static void prepare_names(void) {
     *(void **)&demangler = dlsym(RTLD_DEFAULT, "__cxa_demangle");
     pthread_atfork(NULL, NULL, unlock_table);
-}
-
-/* Replaces the name of a C++ function by its declaration. */
-static void demangle(struct function *function) {
-    char *text;
-    int status = -1;
-    if (demangler == NULL || strncmp(function->name, "_Z", 2) != 0) {
-        return;
-    }
-    text = demangler(function->name, NULL, NULL, &status);
-    if (text != NULL && status == 0) {
-        snprintf(function->name, sizeof function->name, "%s", text);
-    }
-    free(text);
-}
-
-/* Searches the function that contains an address of a loaded file. */
-static int find_function(const struct tumit_module *module, const void *address, struct function *function) {
-    const uintptr_t offset = (uintptr_t)address - module->start;
-    struct mapped_file file;
-    int is_found;
-    if (!map_file(module->path[0] == '\0' ? "/proc/self/exe" : module->path, &file)) {
-        return 0;
-    }
-    is_found = find_in_file(&file, SHT_SYMTAB, offset, function) || find_in_file(&file, SHT_DYNSYM, offset, function);
-    munmap((void *)(uintptr_t)file.bytes, file.size);
-    if (is_found) {
-        demangle(function);
-    }
-    return is_found;
 }
 
 /* Cuts the parameters of a C++ declaration: from the parenthesis that the last `)` closes. */
@@ -178,13 +57,41 @@ static void cut_parameters(char *name) {
     }
 }
 
-const char *tumit_function_name(const void *address, char name[TUMIT_FUNCTION_NAME]) {
-    struct function function = {"", 0};
-    struct tumit_module module;
-    name[0] = '\0';
-    if (tumit_find_module(address, &module) && find_function(&module, address, &function)) {
-        memcpy(name, function.name, sizeof function.name);
+/* Removes the return type, which precedes the name of an instance of a template. */
+static void cut_return_type(char *name) {
+    const char *begin = name, *end = name;
+    int depth = 0;
+    for (; *end != '\0' && (depth > 0 || strncmp(end, "operator", strlen("operator")) != 0); end++) {
+        depth += *end == '<' || *end == '(' ? 1 : *end == '>' || *end == ')' ? -1 : 0;
+        if (depth == 0 && *end == ' ') {
+            begin = end + 1;
+        }
+    }
+    memmove(name, begin, strlen(begin) + 1);
+}
+
+/* Writes the name of a C++ function, without parameters. Returns 0 if the symbol is none of C++. */
+static int demangle(const char *symbol, char name[TUMIT_FUNCTION_NAME]) {
+    char *text;
+    int status = -1;
+    if (demangler == NULL || strncmp(symbol, "_Z", 2) != 0) {
+        return 0;
+    }
+    text = demangler(symbol, NULL, NULL, &status);
+    if (text != NULL && status == 0) {
+        snprintf(name, TUMIT_FUNCTION_NAME, "%s", text);
         cut_parameters(name);
+        cut_return_type(name);
+    }
+    free(text);
+    return text != NULL && status == 0;
+}
+
+const char *tumit_function_name(const void *address, char name[TUMIT_FUNCTION_NAME]) {
+    struct tumit_module module;
+    const char *symbol = tumit_find_module(address, &module) ? tumit_find_symbol(&module, address) : NULL;
+    if (symbol == NULL || !demangle(symbol, name)) {
+        snprintf(name, TUMIT_FUNCTION_NAME, "%s", symbol == NULL ? "" : symbol);
     }
     return name;
 }

@@ -13,7 +13,8 @@ const char *tumit_code_name(enum tumit_code_kind kind, const void *address);
 #define TUMIT_FUNCTION_NAME 512
 
 /* Writes the name of the function that contains an address, without parameters. Without a symbol,
- * it is empty. Searches the symbol table at each call. Returns `name`. */
+ * the name is empty. Returns `name`. The demangler of C++ allocates memory, so the caller holds no
+ * lock. */
 const char *tumit_function_name(const void *address, char name[TUMIT_FUNCTION_NAME]);
 
 #endif

@@ -27,7 +27,7 @@ static const char *const launchers[] = {
 #define ENTRIES 1024
 static uintptr_t results[ENTRIES];
 
-static int is_launcher(void) {
+int tumit_is_launcher(void) {
     size_t i;
     for (i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
         if (strcmp(program_invocation_short_name, launchers[i]) == 0) {
@@ -53,7 +53,7 @@ static int is_runtime_library(const char *path) {
 
 static int search(const void *address) {
     struct tumit_module module;
-    return is_launcher() || (tumit_find_module(address, &module) && is_runtime_library(module.path));
+    return tumit_is_launcher() || (tumit_find_module(address, &module) && is_runtime_library(module.path));
 }
 
 int tumit_is_runtime_code(const void *address) {

@@ -7,4 +7,7 @@
 /* Later calls with the same address need no search. */
 int tumit_is_runtime_code(const void *address);
 
+/* Whether this program starts others, such as `mpirun`. */
+int tumit_is_launcher(void);
+
 #endif

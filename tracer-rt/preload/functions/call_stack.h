@@ -49,6 +49,8 @@ struct thread_calls {
     uint64_t other_calls;
     struct call calls[MAX_CALLS];
     struct thread_calls *next;
+    /* The name of a new function. */
+    char name[TUMIT_FUNCTION_NAME];
     struct counter counters[MAX_ENTRIES];
 };
 

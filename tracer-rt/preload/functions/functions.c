@@ -18,6 +18,7 @@
 
 #include "code_names/code_names.h"
 #include "code_names/code_texts.h"
+#include "exec/recorder_ends.h"
 
 #include "functions_trace.h"
 
@@ -64,11 +65,22 @@ static __attribute__((noinline, cold)) int exceeds_rate(struct function *functio
     return exceeds;
 }
 
+/* Compares the name of a function with the patterns. Returns the decision. No lock is held, because
+ * the demangler of C++ calls `malloc`, which could be a function of the program. */
+static __attribute__((noinline, cold)) int decide(struct thread_calls *thread, struct function *function) {
+    const int error = errno;
+    const int decision = is_selected(tumit_function_name(function->address, thread->name)) ? RECORDED : EXCLUDED;
+    int expected = UNDECIDED;
+    errno = error;
+    __atomic_compare_exchange_n(&function->decision, &expected, decision, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+    return decision;
+}
+
 /* Whether a call of the function is recorded. Counts it otherwise. */
 static inline int is_recorded(struct thread_calls *thread, struct function *function) {
     struct counter *counter = &thread->counters[function->number];
-    const int decision = __atomic_load_n(&function->decision, __ATOMIC_RELAXED);
-    if (decision == EXCLUDED) {
+    int decision = __atomic_load_n(&function->decision, __ATOMIC_RELAXED);
+    if (decision >= EXCLUDED && (decision == EXCLUDED || (decision = decide(thread, function)) == EXCLUDED)) {
         return 0;
     }
     if (__builtin_expect(counter->calls == 0, 0) && decision == RECORDED) {
@@ -177,17 +189,21 @@ EXPORTED void __cyg_profile_func_exit(void *function, void *call_site) {
 
 /* Records the pending calls of this thread, and the numbers of calls that are not recorded. This
  * destructor runs before the one of the recorder. */
-__attribute__((destructor)) static void end_functions(void) {
+__attribute__((destructor)) void tumit_end_functions(void) {
     struct thread_calls *thread;
     uint32_t slot;
     int reason;
     if (!is_ready) {
         return;
     }
-    is_ready = 0;
     thread = own_calls;
+    /* A signal handler that interrupted the recorder may end the process. The thread may hold locks
+     * then. */
+    if (thread != NULL && !enter_recorder(thread, (uintptr_t)__builtin_frame_address(0))) {
+        return;
+    }
+    is_ready = 0;
     if (thread != NULL) {
-        thread->hook = (uintptr_t)__builtin_frame_address(0);
         open_all_calls(thread);
     }
     __wrap_pthread_mutex_lock(&threads_lock);

@@ -7,13 +7,13 @@
 #define TABLE_BITS 17
 #define TABLE_SIZE (1u << TABLE_BITS)
 
-enum { RECORDED, RATE_EXCEEDED, EXCLUDED };
+/* A function is undecided until its name has been compared with the patterns. */
+enum { RECORDED, RATE_EXCEEDED, EXCLUDED, UNDECIDED };
 
 struct function {
     const void *address;
     /* Index in the counters of threads. */
     uint32_t number;
-    /* RECORDED, RATE_EXCEEDED or EXCLUDED. */
     int decision;
     /* Calls that are not recorded, of threads that have ended, by reason. */
     uint64_t unrecorded_calls[3];
@@ -71,7 +71,7 @@ static struct tumit_text *new_text(const char *text, size_t length) {
 /* The caller holds the lock of the tables, so the texts are static. The stack of a signal handler
  * may be small. */
 static struct function *new_function(const void *address) {
-    static char text[TUMIT_CODE_TEXT], name[TUMIT_FUNCTION_NAME];
+    static char text[TUMIT_CODE_TEXT];
     struct function *function = function_count < MAX_ENTRIES ? new_memory(sizeof *function) : NULL;
     const size_t length = function == NULL ? 0 : tumit_code_text(TUMIT_CODE_FUNCTION, address, text);
     struct tumit_text *copy = function == NULL ? NULL : new_text(text, length);
@@ -81,9 +81,7 @@ static struct function *new_function(const void *address) {
     function->address = address;
     function->number = function_count;
     function->text = copy;
-    if (options.patterns != NULL && !is_selected(tumit_function_name(address, name))) {
-        function->decision = EXCLUDED;
-    }
+    function->decision = options.patterns == NULL ? RECORDED : UNDECIDED;
     __atomic_store_n(&function_count, function_count + 1, __ATOMIC_RELEASE);
     return function;
 }

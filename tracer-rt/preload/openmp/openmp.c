@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "code_names/code_names.h"
+#include "exec/recorder_ends.h"
 #include "own_thread.h"
 #include "ompt.h"
 #include "openmp_trace.h"

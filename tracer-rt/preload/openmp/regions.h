@@ -142,7 +142,7 @@ static void record_region_part(int endpoint, union ompt_data *data, union ompt_d
 
 /* The runtime reports that workers have left their last region after the end of the recording. This
  * destructor runs before the one of the recorder. */
-__attribute__((destructor)) static void end_all_regions(void) {
+__attribute__((destructor)) void tumit_end_openmp(void) {
     struct runtime_thread *thread = __atomic_load_n(&runtime_threads, __ATOMIC_ACQUIRE);
     for (; thread != NULL; thread = thread->next) {
         const struct task_data *part = __atomic_load_n(&thread->part, __ATOMIC_ACQUIRE);

@@ -34,6 +34,8 @@ pub struct RecordingSettings {
     pub memory_bytes: Option<usize>,
     /// The limits of the recorder of functions.
     pub functions: FunctionLimits,
+    /// The choice of the recorder of counters.
+    pub counters: CounterChoice,
 }
 
 /// The limits of the recorder of functions. `None` stands for its usual values.
@@ -59,6 +61,38 @@ impl FunctionLimits {
         ];
         let numbers = numbers.into_iter().filter_map(|(name, number)| Some((name, number?.to_string().into())));
         patterns.into_iter().chain(numbers)
+    }
+}
+
+/// The names of the counters that the recorder of counters accepts. `process` and `machine` stand
+/// for all values of the process and of the machine.
+pub const COUNTER_NAMES: [&str; 10] = [
+    "task-clock",
+    "page-faults",
+    "context-switches",
+    "migrations",
+    "cycles",
+    "instructions",
+    "cache-misses",
+    "branch-misses",
+    "process",
+    "machine",
+];
+
+/// The choice of the recorder of counters. `None` stands for its usual values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CounterChoice {
+    /// Names of counters, separated by commas.
+    pub counters: Option<String>,
+    /// Time between two samples, in nanoseconds.
+    pub interval_nanos: Option<u64>,
+}
+
+impl CounterChoice {
+    fn variables(&self) -> impl Iterator<Item = (&'static str, OsString)> {
+        let counters = self.counters.as_ref().map(|counters| ("TUMIT_COUNTERS", OsString::from(counters)));
+        let interval = self.interval_nanos.map(|nanos| ("TUMIT_COUNTER_INTERVAL", nanos.to_string().into()));
+        counters.into_iter().chain(interval)
     }
 }
 
@@ -89,6 +123,7 @@ impl RecordingSettings {
         variables.extend(self.levels.as_ref().map(|levels| ("TUMIT_LEVELS", OsString::from(levels))));
         variables.extend(self.memory_bytes.map(|bytes| ("TUMIT_MEMORY", OsString::from(bytes.to_string()))));
         variables.extend(self.functions.variables());
+        variables.extend(self.counters.variables());
         variables
     }
 }
@@ -265,10 +300,21 @@ mod tests {
     use std::ffi::OsString;
     use std::path::PathBuf;
 
-    use super::{FunctionLimits, OPEN_MPI_LIST, PRELOAD, RecordingEnvironment, RecordingSettings, has_several_nodes};
+    use super::{
+        COUNTER_NAMES, CounterChoice, FunctionLimits, OPEN_MPI_LIST, PRELOAD, RecordingEnvironment, RecordingSettings,
+        has_several_nodes,
+    };
     use crate::program_command::ProgramCommand;
 
     const OURS: &str = "LD_PRELOAD;TUMIT_TRACE;TUMIT_LAUNCH_ID";
+
+    #[test]
+    fn the_recorder_accepts_all_counters() {
+        let options = include_str!("../counters/options.h");
+        for name in COUNTER_NAMES {
+            assert!(options.contains(&format!("\"{name}\"")), "{name}");
+        }
+    }
 
     fn prepared(command: &str, variables: &[(&str, &str)]) -> RecordingEnvironment {
         let settings = RecordingSettings {
@@ -278,6 +324,7 @@ mod tests {
             levels: None,
             memory_bytes: None,
             functions: FunctionLimits::default(),
+            counters: CounterChoice::default(),
         };
         let words: Vec<OsString> = command.split_whitespace().map(OsString::from).collect();
         let parts = ProgramCommand::new(&words, Some("/bin".as_ref()));

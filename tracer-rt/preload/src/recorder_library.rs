@@ -6,7 +6,7 @@ use object::elf::{FileHeader64, STB_WEAK};
 use object::read::elf::{FileHeader as _, Sym as _};
 use object::{Endianness, SymbolIndex};
 
-use crate::recorders::{Recorder, RecorderSet};
+use crate::recorders::{Recorder, RecorderSet, serves_all_recorders};
 
 /// The shared library. It serves all families of MPI libraries, needs only the C library, and
 /// writes nothing in processes that use none of its recorders.
@@ -49,7 +49,7 @@ pub fn library_with(recorders: &RecorderSet, procedures: Option<&HashSet<String>
             recorders.contains(&Recorder::Mpi) && procedures.is_none_or(|known| known.contains(procedure))
         }
         Some(recorder) => recorders.contains(&recorder),
-        None => true,
+        None => !serves_all_recorders(symbol) || !recorders.is_empty(),
     };
     let mut bytes = LIBRARY.to_vec();
     for offset in symbols_without_export(&is_exported).unwrap_or_default() {
@@ -119,6 +119,7 @@ mod tests {
         let openmp = library_with(&RecorderSet::from([Recorder::OpenMp]), None);
         assert_eq!(procedures_of(&openmp), Some(HashSet::new()));
         assert!(exports_tool(&openmp));
+        assert!(defined_symbols(&openmp).iter().any(|symbol| symbol == "execve"));
         // All other symbols are those of the functions that write records.
         let none = defined_symbols(&library_with(&RecorderSet::new(), None));
         let others: Vec<&String> = none.iter().filter(|symbol| !symbol.starts_with("tumit1_")).collect();

@@ -15,12 +15,22 @@ pub enum Recorder {
     Io,
     /// Calls of functions.
     Functions,
+    /// Counters of the processor and of the system.
+    Counters,
 }
 
 /// The functions that programs call at the begin and the end of each function, if they are compiled
 /// with `-finstrument-functions`.
 pub const ENTER_HOOK: &str = "__cyg_profile_func_enter";
 const EXIT_HOOK: &str = "__cyg_profile_func_exit";
+
+/// The exported function that states that the recorder of counters is chosen. It replaces none.
+const COUNTERS_SYMBOL: &str = "tumit_record_counters";
+
+/// The functions that replace the program of a process. All recorders need them, because the file
+/// of the process ends there.
+const EXEC_FUNCTIONS: [&str; 9] =
+    ["execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat"];
 
 /// The functions that the recorder of files replaces.
 const IO_FUNCTIONS: [&str; 29] = [
@@ -71,7 +81,7 @@ pub type RecorderSet = BTreeSet<Recorder>;
 
 impl Recorder {
     /// All recorders.
-    pub const ALL: [Self; 5] = [Self::Mpi, Self::OpenMp, Self::Threads, Self::Io, Self::Functions];
+    pub const ALL: [Self; 6] = [Self::Mpi, Self::OpenMp, Self::Threads, Self::Io, Self::Functions, Self::Counters];
 
     /// The name on the command line.
     ///
@@ -86,6 +96,7 @@ impl Recorder {
             Self::Threads => "threads",
             Self::Io => "io",
             Self::Functions => "functions",
+            Self::Counters => "counters",
         }
     }
 
@@ -96,11 +107,18 @@ impl Recorder {
         match symbol {
             "ompt_start_tool" => Some(Self::OpenMp),
             ENTER_HOOK | EXIT_HOOK => Some(Self::Functions),
+            COUNTERS_SYMBOL => Some(Self::Counters),
             _ if symbol.starts_with("pthread_") || symbol.starts_with("sem_") => Some(Self::Threads),
             _ if IO_FUNCTIONS.contains(&symbol) || IO_FUNCTIONS_WITH_CHECKS.contains(&symbol) => Some(Self::Io),
             _ => procedure.starts_with("MPI_").then_some(Self::Mpi),
         }
     }
+}
+
+/// Whether a symbol of the library serves all recorders.
+#[must_use]
+pub fn serves_all_recorders(symbol: &str) -> bool {
+    EXEC_FUNCTIONS.contains(&symbol)
 }
 
 /// The names of some recorders, such as `mpi, openmp`.

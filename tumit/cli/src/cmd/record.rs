@@ -1,5 +1,7 @@
 //! `tumit record`: records a program without changes of its source code.
 
+mod counter_limits;
+mod counter_options;
 mod function_options;
 mod program_run;
 mod recorder_choice;
@@ -27,6 +29,7 @@ use tumit_preload::program_file::{ProgramFile, StartObstacle, executable};
 use super::exit_status::ExitStatus;
 use crate::option_values::byte_sizes::ByteSize;
 use crate::term;
+use counter_options::CounterOptions;
 use function_options::FunctionOptions;
 use program_run::ProgramEnd;
 use recorder_choice::{RecorderName, chosen_recorders, level_list};
@@ -34,7 +37,7 @@ use run_folder::RunFolder;
 use run_summary::RunSummary;
 
 /// Records a program without changes of its source code: its calls of MPI, its parallel regions of
-/// OpenMP, the waits of its threads, and its functions
+/// OpenMP, the waits of its threads, its functions, and counters
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -45,6 +48,7 @@ Examples:
   tumit record -o run.tmt -- ./app                         OpenMP with the runtime of LLVM, or threads
   tumit record --with mpi,io -- mpirun -n 4 ./app          MPI and files
   tumit record --functions 'heat::*;!heat::cell' -- ./app  these functions of a program compiled with -finstrument-functions
+  tumit record --with counters -- ./app                    processor time, page faults, cycles, memory, load of the machine
   tumit record --levels MPI_COLL=off -- mpirun -n 4 ./app  without collective operations
   tumit record --dry-run -- mpirun -n 4 ./app              shows the settings, and runs nothing
 
@@ -60,13 +64,13 @@ names; `tumit record` sets it, or adds `-x` options if the command has some:
 The library is loaded by LD_PRELOAD, and serves Open MPI 4 and 5, MPICH 3.1 to 5 with its relatives, and the standard interface of
 MPI 5. Levels: MPI_JOB, MPI_P2P, MPI_COLL, MPI_RMA, MPI_IO, MPI_TOPO, MPI_ENV (off);
 OMP_REGION, OMP_SYNC, OMP_WORK, OMP_TASK, OMP_LOCK; THREADS, THREAD_WAITS; FUNCTIONS, FUNCTION_LIMITS;
-IO_FILES, IO_CHANNELS (off).
+IO_FILES, IO_CHANNELS (off); THREAD_COUNTERS, PROCESS_COUNTERS, MACHINE_COUNTERS, COUNTER_LIMITS.
 
 Exit status: that of the program. If a signal ends the program, `tumit record` ends by the same signal. 126 and 127: the program
 cannot be started or found, as in a shell. 2: the recording could not be prepared.")]
 pub(crate) struct Args {
-    /// The recorders: mpi, openmp, threads, functions, io [default: those that are detected,
-    /// without io]
+    /// The recorders: mpi, openmp, threads, functions, io, counters [default: those that are
+    /// detected, without io and counters]
     #[arg(long, value_name = "RECORDERS", value_enum, value_delimiter = ',')]
     with: Vec<RecorderName>,
 
@@ -88,6 +92,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     functions: FunctionOptions,
+
+    #[command(flatten)]
+    counters: CounterOptions,
 
     /// Prints errors only, no other messages
     #[arg(short, long)]
@@ -113,7 +120,8 @@ fn variable(name: &str) -> Option<OsString> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
-    let recorders = chosen_recorders(&args.with)?;
+    let recorders = chosen_recorders(&args.with);
+    args.counters.check(recorders.as_ref())?;
     let search_path = variable("PATH");
     let command = ProgramCommand::new(&args.command, search_path.as_deref());
     let folder = RunFolder::new(args.output.as_deref(), &program_name(args, &command))?;
@@ -159,6 +167,7 @@ impl Args {
             levels: self.levels.clone(),
             memory_bytes: self.memory.map(|size| size.0),
             functions: self.functions.limits(),
+            counters: self.counters.choice(),
         }
     }
 

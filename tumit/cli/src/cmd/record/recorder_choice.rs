@@ -1,7 +1,5 @@
 //! The recorders of `tumit record`, and their levels.
 
-use anyhow::bail;
-use clap::ValueEnum as _;
 use tumit_preload::recorders::{Recorder, RecorderSet};
 
 /// A recorder on the command line.
@@ -15,44 +13,28 @@ pub(crate) enum RecorderName {
     Threads,
     /// Calls of functions, of programs compiled with -finstrument-functions
     Functions,
-    /// Counters of the processor and the system (not available yet)
+    /// Counters of the processor and the system: processor time, page faults, cycles, memory, load
     Counters,
     /// Files that are read and written
     Io,
 }
 
 impl RecorderName {
-    /// The recorder. `None` if it is not available.
-    fn recorder(self) -> Option<Recorder> {
+    fn recorder(self) -> Recorder {
         match self {
-            Self::Mpi => Some(Recorder::Mpi),
-            Self::Openmp => Some(Recorder::OpenMp),
-            Self::Threads => Some(Recorder::Threads),
-            Self::Io => Some(Recorder::Io),
-            Self::Functions => Some(Recorder::Functions),
-            Self::Counters => None,
+            Self::Mpi => Recorder::Mpi,
+            Self::Openmp => Recorder::OpenMp,
+            Self::Threads => Recorder::Threads,
+            Self::Io => Recorder::Io,
+            Self::Functions => Recorder::Functions,
+            Self::Counters => Recorder::Counters,
         }
     }
 }
 
 /// The recorders that the user names. `None` without names.
-///
-/// # Errors
-/// If one is not available.
-pub(crate) fn chosen_recorders(named: &[RecorderName]) -> anyhow::Result<Option<RecorderSet>> {
-    if named.is_empty() {
-        return Ok(None);
-    }
-    let text =
-        |name: &RecorderName| name.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-    let missing: Vec<String> = named.iter().filter(|name| name.recorder().is_none()).map(text).collect();
-    if !missing.is_empty() {
-        bail!(
-            "`--with {}` is not available yet: the recorders of this version are mpi, openmp, threads, functions and io",
-            missing.join(",")
-        );
-    }
-    Ok(Some(named.iter().filter_map(|name| name.recorder()).collect()))
+pub(crate) fn chosen_recorders(named: &[RecorderName]) -> Option<RecorderSet> {
+    (!named.is_empty()).then(|| named.iter().map(|name| name.recorder()).collect())
 }
 
 /// Checks the form of a list of levels: `NAME=on,NAME=off`.
@@ -76,16 +58,11 @@ mod tests {
 
     #[test]
     fn names_are_checked() {
-        assert_eq!(chosen_recorders(&[]).unwrap(), None);
-        let openmp = chosen_recorders(&[RecorderName::Openmp]).unwrap();
-        assert_eq!(openmp, Some(RecorderSet::from([Recorder::OpenMp])));
+        assert_eq!(chosen_recorders(&[]), None);
+        assert_eq!(chosen_recorders(&[RecorderName::Openmp]), Some(RecorderSet::from([Recorder::OpenMp])));
         let named = [RecorderName::Io, RecorderName::Functions, RecorderName::Counters];
-        assert_eq!(
-            chosen_recorders(&named[..2]).unwrap(),
-            Some(RecorderSet::from([Recorder::Io, Recorder::Functions]))
-        );
-        let error = chosen_recorders(&named).unwrap_err().to_string();
-        assert!(error.starts_with("`--with counters` is not available yet"), "{error}");
+        let expected = RecorderSet::from([Recorder::Io, Recorder::Functions, Recorder::Counters]);
+        assert_eq!(chosen_recorders(&named), Some(expected));
         assert!(level_list("MPI_COLL=off,all=on").is_ok());
         for wrong in ["", "MPI_COLL", "MPI_COLL=maybe", "=on", "A=on,"] {
             assert!(level_list(wrong).is_err(), "{wrong}");
