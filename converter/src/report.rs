@@ -144,7 +144,7 @@ pub struct ConversionCounts {
     pub dropped_records: u64,
 }
 
-/// Everything that the user is told about a conversion.
+/// Everything that is reported to the user about a conversion.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ConversionReport {

@@ -85,42 +85,80 @@ static bool interrupted(const sigset_t *signals, int64_t date) {
     }
 }
 
-int main(int argc, char **argv) {
-    int64_t period = 1000, last, next;
-    uint32_t samples = 0, taken = 0;
-    unsigned top = 5;
-    bool cluster = false;
-    sigset_t signals;
+/* The options of the command. */
+struct options {
+    int64_t period; /* nanoseconds between samples */
+    uint32_t samples; /* 0: until a signal */
+    unsigned top; /* number of recorded processes */
+    bool cluster; /* whether jobs are recorded */
+};
+
+/* Reads the options. With --help, prints the help and ends the program. */
+static struct options read_options(int argc, char **argv) {
+    struct options options = {1000000000, 0, 5, false};
     int i;
-    for (i = 1; i < argc; i++) {
+    for (i = 1; i < argc; i += 2) {
         const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(option, "--help") == 0 || strcmp(option, "-h") == 0) {
             fputs(help, stdout);
-            return 0;
+            exit(0);
         }
         if (value == NULL) {
             usage(option, "an option and its value");
         }
         if (strcmp(option, "--period") == 0) {
-            period = (int64_t)number(option, value, 1, 3600000);
+            options.period = (int64_t)number(option, value, 1, 3600000) * 1000000;
         } else if (strcmp(option, "--samples") == 0) {
-            samples = (uint32_t)number(option, value, 1, UINT32_MAX);
+            options.samples = (uint32_t)number(option, value, 1, UINT32_MAX);
         } else if (strcmp(option, "--top") == 0) {
-            top = (unsigned)number(option, value, 0, 64);
-        } else if ((strcmp(option, "--jobs") == 0 || strcmp(option, "--play") == 0) && cluster) {
+            options.top = (unsigned)number(option, value, 0, 64);
+        } else if ((strcmp(option, "--jobs") == 0 || strcmp(option, "--play") == 0) && options.cluster) {
             usage(option, "one of --jobs and --play, once");
         } else if (strcmp(option, "--jobs") == 0) {
             jobs_from_file(value);
-            cluster = true;
+            options.cluster = true;
         } else if (strcmp(option, "--play") == 0) {
             jobs_from_seed(number(option, value, 0, UINT32_MAX));
-            cluster = true;
+            options.cluster = true;
         } else {
             usage(option, "--period, --samples, --top, --jobs or --play");
         }
-        i++;
     }
-    period *= 1000000;
+    return options;
+}
+
+/* Takes samples until there are enough or a signal arrives. Returns their number. */
+static uint32_t take_samples(const struct options *options, const sigset_t *signals) {
+    uint32_t count = 0;
+    int64_t last = nanos(), next = last;
+    while (options->samples == 0 || count < options->samples) {
+        int64_t now;
+        double seconds;
+        /* A late sample does not cause several at once. */
+        next += options->period;
+        if (next < nanos()) {
+            next = nanos();
+        }
+        if (interrupted(signals, next)) {
+            break;
+        }
+        now = nanos();
+        seconds = (double)(now > last ? now - last : 1) / 1e9;
+        last = now;
+        sample_machine(seconds);
+        sample_processes(seconds, options->top);
+        if (options->cluster) {
+            sample_jobs(count);
+        }
+        count++;
+    }
+    return count;
+}
+
+int main(int argc, char **argv) {
+    const struct options options = read_options(argc, argv);
+    uint32_t samples;
+    sigset_t signals;
     /* Before the first record, so that the writer thread inherits the blocked signals. */
     sigemptyset(&signals);
     sigaddset(&signals, SIGINT);
@@ -128,35 +166,13 @@ int main(int argc, char **argv) {
     if (sigprocmask(SIG_BLOCK, &signals, NULL) != 0) {
         fail("cannot block signals");
     }
-    fprintf(stderr, "machine-sampler: a sample every %g s; Ctrl-C ends\n", (double)period / 1e9);
+    fprintf(stderr, "machine-sampler: a sample every %g s; Ctrl-C ends\n", (double)options.period / 1e9);
     tumit1_set_thread_name("sampler");
     sample_machine(0);
     sample_processes(0, 0);
-    last = nanos();
-    next = last;
-    while (samples == 0 || taken < samples) {
-        int64_t now;
-        double seconds;
-        /* A late sample does not cause several at once. */
-        next += period;
-        if (next < nanos()) {
-            next = nanos();
-        }
-        if (interrupted(&signals, next)) {
-            break;
-        }
-        now = nanos();
-        seconds = (double)(now > last ? now - last : 1) / 1e9;
-        last = now;
-        sample_machine(seconds);
-        sample_processes(seconds, top);
-        if (cluster) {
-            sample_jobs(taken);
-        }
-        taken++;
-    }
+    samples = take_samples(&options, &signals);
     tumit1_finish();
-    printf("counts: samples=%u containers=%lu states=%lu variables=%lu events=%lu\n", taken, counts.containers, counts.states,
+    printf("counts: samples=%u containers=%lu states=%lu variables=%lu events=%lu\n", samples, counts.containers, counts.states,
            counts.variables, counts.events);
     return 0;
 }

@@ -90,7 +90,7 @@ fn measures_images_of_large_traces() {
     for (width, height) in [(1280, 720), (3840, 2160)] {
         for theme in ["light", "dark"] {
             let mut browser = BrowserPage::start(width, height);
-            assert!(browser.prefer(theme), "the browser cannot be told");
+            assert!(browser.prefer(theme), "the browser refuses the colour scheme");
             browser.open(&viewer.url);
             settle(&mut browser);
             for (name, part) in [("whole", None), ("dense", Some("11..11.4 s")), ("sparse", Some("11..11.0001 s"))] {

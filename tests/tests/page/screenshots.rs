@@ -24,7 +24,7 @@ fn demo(names: &[&str]) -> ViewProcess {
 /// The page in a theme, with an addition to its address.
 fn page(viewer: &ViewProcess, address: &str, theme: &str, (width, height): (u32, u32)) -> BrowserPage {
     let mut browser = BrowserPage::start(width, height);
-    assert!(browser.prefer(theme), "the browser cannot be told");
+    assert!(browser.prefer(theme), "the browser refuses the colour scheme");
     browser.open(&format!("{}{address}", viewer.url));
     browser
 }
@@ -167,7 +167,7 @@ fn styles(viewer: &ViewProcess) {
         browser.point((700.0, y));
         browser.evaluate(has_tooltip) == true
     });
-    assert!(row.is_some(), "nothing is told of any row");
+    assert!(row.is_some(), "no row has a tooltip");
     state(&mut browser, "contrast");
     browser.click((700.0, 400.0));
     browser.wait("document.querySelector('#inspector h2')");

@@ -20,7 +20,7 @@ pub(crate) async fn index(State(app): State<Arc<AppState>>) -> Response {
     answer(if app.traces.len() > 1 { "panes.html" } else { "index.html" })
 }
 
-/// A file of the page. Its path may contain folders, such as `view/chart.js`.
+/// A file of the page. Its path may contain folders, such as `view/diagram.js`.
 pub(crate) async fn file(Path(parts): Path<Vec<(String, String)>>) -> Response {
     // The first part is the page token, already checked.
     parts.last().map_or_else(|| StatusCode::NOT_FOUND.into_response(), |(_, path)| answer(path))

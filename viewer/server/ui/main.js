@@ -4,10 +4,10 @@
 import { listenToKeys, watchActions } from "./controls/actions.js";
 import { request, cancel, RefusedError, watchBusy, watchNoAnswer } from "./net/api.js";
 import * as rowActions from "./controls/row_actions.js";
-import * as chart from "./view/chart.js";
+import * as chart from "./view/diagram.js";
 import { listenToChain, offerFilters, showChain } from "./panels/filter_chain.js";
 import { goTo, openInspector, restoreInspected } from "./panels/inspected_entity.js";
-import { setClock } from "./view/clock.js";
+import { setClock } from "./view/time_of_day.js";
 import { showZoomHistory } from "./view/zoom_history.js";
 import { byId } from "./util/dom.js";
 import { listenToEdge, fitNames } from "./view/name_column.js";
@@ -17,16 +17,16 @@ import { clearFacts } from "./state/facts.js";
 import { listenToSearch, restoreSearch, refreshSearch } from "./panels/search.js";
 import { groupDigits, setOrigin } from "./util/format.js";
 import { listenToDiagram } from "./controls/gestures.js";
-import { showProgress, watchGrowth } from "./view/growth.js";
+import { showProgress, watchProgress } from "./view/reading_progress.js";
 import { fillHelp } from "./controls/help.js";
 import { listenToTimeRange, showTimeRange } from "./controls/time_range_field.js";
 import { listenToLegend, showLegend } from "./panels/legend.js";
 import { listenToSelection, showSelectMode, zoomToSelection } from "./controls/selection_actions.js";
 import { listenToSelectionEdges } from "./controls/selection_drag.js";
 import { listenToSelectionKeys } from "./controls/selection_keys.js";
-import { initialRows, listenToMemory, traceIdentity } from "./state/memory.js";
+import { initialRows, saveChanges, traceIdentity } from "./state/saved_view.js";
 import { showMessage, showDiagnostics, showError } from "./view/message.js";
-import { listenToPalette } from "./controls/palette.js";
+import { listenToPalette } from "./controls/command_palette.js";
 import { listenToPanel, refreshPanel, restorePanel, setPanelOpen, togglePanel } from "./panels/side_panel.js";
 import { overlay } from "./state/overlay_state.js";
 import { clearPointed, leaveDiagram, repaint } from "./controls/pointer.js";
@@ -46,7 +46,9 @@ import { listenToMinimap, paintOverview, paintWindow } from "./view/timeline.js"
 import { placeSelection } from "./view/selection_box.js";
 import { selectionKey } from "./state/selection.js";
 import { showRows, showSelectedRows } from "./view/tree.js";
-import { back, activeFilters, activeMode, imageParameters, onChange, startView, takeScroll, setSetting, view, watchSettings, zoom } from "./state/view.js";
+import { setSetting, showPreviousView, startView, takeScroll, watchSettings } from "./state/address.js";
+import { activeFilters, activeMode, imageParameters, onChange, view } from "./state/view_state.js";
+import { zoom } from "./state/viewport.js";
 
 let panelTimer = 0;
 /** The entity that the inspector shows. @type {string | null} */
@@ -58,7 +60,7 @@ async function openTrace() {
   setOrigin(summary.origin);
   setClock(summary.clock);
   const trace = traceIdentity(summary);
-  listenToMemory(trace, Boolean(summary.availability));
+  saveChanges(trace, Boolean(summary.availability));
   startView(summary.duration, await initialRows(trace, summary), summary.generation);
   byId("version").textContent = `Tumit ${summary.version}.`;
   showProgress(summary);
@@ -68,7 +70,14 @@ async function openTrace() {
   listenToDiagram();
   listenToMinimap();
   rowActions.listenToRows(openInspector);
-  listenToEdge(() => { chart.refresh(); repaint(); paintOverview().catch(reportError); }, () => refreshRows().catch(reportError));
+  listenToEdge(
+    () => {
+      chart.refresh();
+      repaint();
+      paintOverview().catch(reportError);
+    },
+    () => refreshRows().catch(reportError),
+  );
   listenToControls();
   // The chain takes height from the rows, so that their scroll position fits only after it.
   showChain().catch(reportError);
@@ -83,8 +92,18 @@ async function openTrace() {
   if (inPane || innerWidth <= 900) setPanelOpen(false);
   showView();
   offerFilters(summary.saved_filters);
-  watchSettings(() => { restorePanel().catch(reportError); restoreSource().catch(reportError); restoreDock().catch(reportError); });
-  await Promise.all([paintOverview(), restorePanel(), restoreInspected().then(restoreSource), showNotes(), restoreDock()]);
+  watchSettings(() => {
+    restorePanel().catch(reportError);
+    restoreSource().catch(reportError);
+    restoreDock().catch(reportError);
+  });
+  await Promise.all([
+    paintOverview(),
+    restorePanel(),
+    restoreInspected().then(restoreSource),
+    showNotes(),
+    restoreDock(),
+  ]);
   listenToPanes(summary.duration);
 }
 
@@ -101,14 +120,15 @@ function showTitle(summary) {
 /** Shows the reason for an empty diagram, if it is empty. @param {any} summary */
 function showEmptiness(summary) {
   const empty = summary.states + summary.events + summary.links + summary.samples === 0;
-  if (empty && summary.availability) showMessage("loading", `${summary.availability[0].toUpperCase()}${summary.availability.slice(1)}…`);
+  if (empty && summary.availability)
+    showMessage("loading", `${summary.availability[0].toUpperCase()}${summary.availability.slice(1)}…`);
   else showMessage(empty ? "empty" : null);
 }
 
 /** Shows a newer generation of a trace that is being read or written. @param {any} summary */
 async function showGeneration(summary) {
   showTitle(summary);
-  inspectedId = view.chosen;
+  inspectedId = view.entity;
   clearPointed();
   await refreshRows();
   showEmptiness(summary);
@@ -141,7 +161,7 @@ function showSelection() {
   showSelectedRows();
 }
 
-/** @param {import("./state/view.js").Change} kind */
+/** @param {import("./state/view_state.js").Change} kind */
 function updatePage(kind) {
   if (kind === "settings") return;
   if (kind === "shape") {
@@ -151,8 +171,8 @@ function updatePage(kind) {
   }
   showView();
   repaint();
-  if (view.chosen !== inspectedId) {
-    inspectedId = view.chosen;
+  if (view.entity !== inspectedId) {
+    inspectedId = view.entity;
     // Back and forward change the chosen entity, too.
     restoreInspected();
     if (kind === "selection") refreshPanelLater(0);
@@ -173,7 +193,7 @@ function updatePage(kind) {
     contentsBefore = shownContents();
     clearFacts();
     overlay.chainLinks = [];
-    if (view.chosen) restoreInspected();
+    if (view.entity) restoreInspected();
   }
   // The image comes first; the panel repeats its requests when the movement pauses.
   if (kind === "time") cancel("legend", "statistics", "histogram");
@@ -237,8 +257,13 @@ function listenToControls() {
   fillHelp();
   /** @type {[string, () => void][]} */
   const buttons = [
-    ["back", back], ["forward", () => history.forward()], ["zoom-in", () => zoom(1 / 1.6)], ["zoom-out", () => zoom(1.6)], ["fit", zoomToSelection],
-    ["help", () => byId("help-sheet").showModal()], ["panel-toggle", togglePanel],
+    ["back", showPreviousView],
+    ["forward", () => history.forward()],
+    ["zoom-in", () => zoom(1 / 1.6)],
+    ["zoom-out", () => zoom(1.6)],
+    ["fit", zoomToSelection],
+    ["help", () => byId("help-sheet").showModal()],
+    ["panel-toggle", togglePanel],
   ];
   for (const [id, act] of buttons) byId(id).addEventListener("click", act);
   byId("scroller").addEventListener("scroll", () => {
@@ -253,7 +278,7 @@ function listenToControls() {
     if (!isUnreachable) showError(null);
     repaint();
   });
-  watchGrowth(showGeneration, resume, reportError);
+  watchProgress(showGeneration, resume, reportError);
 }
 
 /** Called when the server answers. If it did not answer before, requests the image again. */
@@ -293,13 +318,24 @@ function retry() {
   // If opening the trace failed, a reload loses nothing.
   if (!byId("chart").dataset.settled) location.reload();
   showNote("Requesting again…");
-  refreshRows().then(() => { isUnreachable = false; showError(null); showNote("The server answers again"); }).catch((error) => { reportError(error); showNote("There is still no answer"); });
+  refreshRows()
+    .then(() => {
+      isUnreachable = false;
+      showError(null);
+      showNote("The server answers again");
+    })
+    .catch((error) => {
+      reportError(error);
+      showNote("There is still no answer");
+    });
 }
 
 /** @param {unknown} error */
 function reportError(error) {
   isUnreachable = !(error instanceof RefusedError);
-  const unreachable = "The server does not answer. Has `tumit view` ended? Start it again and open the address that it prints. The last image stays.";
+  const unreachable =
+    "The server does not answer. Has `tumit view` ended? Start it again and open the address that it prints. The " +
+    "last image stays.";
   showError(error instanceof RefusedError ? error.message : unreachable, retry);
 }
 
@@ -309,7 +345,10 @@ let busyTimer = 0;
 watchBusy((busy) => {
   // Short requests need no sign.
   window.clearTimeout(busyTimer);
-  if (busy) busyTimer = window.setTimeout(() => { byId("progress").hidden = false; }, 180);
+  if (busy)
+    busyTimer = window.setTimeout(() => {
+      byId("progress").hidden = false;
+    }, 180);
   else byId("progress").hidden = true;
 });
 applyTheme();

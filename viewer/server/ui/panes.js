@@ -37,11 +37,35 @@ let userWidth = null;
 
 /** @param {number} trace @param {string} hash */
 function addPane(trace, hash) {
-  const frame = make("iframe", { src: `./index.html?trace=${trace}&pane=1${hash}`, title: `${traceNames[trace] ?? "trace"}, pane ${panes.length + 1}` });
+  const frame = make("iframe", {
+    src: `./index.html?trace=${trace}&pane=1${hash}`,
+    title: `${traceNames[trace] ?? "trace"}, pane ${panes.length + 1}`,
+  });
   const box = make("div", { class: "pane" }, frame);
   /** @type {Pane} */
-  const pane = { trace, hash, frame, box, from: 0, to: 1, selected: null, isMoving: false, filters: "", duration: 0, hasReported: false, names: 0 };
-  box.append(make("button", { class: "icon-button pane-close", "aria-label": `Close the pane of ${traceNames[trace]}`, title: "Close this pane", text: "×", onclick: () => removePane(pane) }));
+  const pane = {
+    trace,
+    hash,
+    frame,
+    box,
+    from: 0,
+    to: 1,
+    selected: null,
+    isMoving: false,
+    filters: "",
+    duration: 0,
+    hasReported: false,
+    names: 0,
+  };
+  box.append(
+    make("button", {
+      class: "icon-button pane-close",
+      "aria-label": `Close the pane of ${traceNames[trace]}`,
+      title: "Close this pane",
+      text: "×",
+      onclick: () => removePane(pane),
+    }),
+  );
   panes.push(pane);
   byId("panes").append(box);
   storePanes();
@@ -61,8 +85,15 @@ function removePane(pane) {
 function storePanes() {
   const list = panes.map(({ trace, hash }) => ({ trace, hash }));
   // The names in the address stay, because users save addresses.
-  const [table, apart] = [!byId("differences-table").hidden, !/** @type {HTMLInputElement} */ (byId("coupled")).checked];
-  history.replaceState(null, "", `#${encodeURIComponent(JSON.stringify(table || apart ? { panes: list, table, apart } : list))}`);
+  const [table, apart] = [
+    !byId("differences-table").hidden,
+    !(/** @type {HTMLInputElement} */ (byId("coupled")).checked),
+  ];
+  history.replaceState(
+    null,
+    "",
+    `#${encodeURIComponent(JSON.stringify(table || apart ? { panes: list, table, apart } : list))}`,
+  );
 }
 
 window.addEventListener("message", ({ origin, source, data }) => {
@@ -71,29 +102,44 @@ window.addEventListener("message", ({ origin, source, data }) => {
   if (data.tumit === "ready") {
     pane.duration = data.duration;
     const longest = Math.max(...panes.map((pane) => pane.duration));
-    for (const pane of panes) pane.frame.contentWindow?.postMessage({ tumit: "longest", duration: longest }, location.origin);
-    if (panelsOpen !== null) pane.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
+    for (const pane of panes)
+      pane.frame.contentWindow?.postMessage({ tumit: "longest", duration: longest }, location.origin);
+    if (panelsOpen !== null)
+      pane.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
     lead(pointedPane && panes.includes(pointedPane) ? pointedPane : panes[0]);
     // The first pane receives keys until the pointer enters another.
     if (pane === panes[0] && document.activeElement === document.body) pane.frame.focus();
   } else if (data.tumit === "side") {
     panelsOpen = data.open;
-    for (const receiver of panes) if (receiver !== pane) receiver.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
+    for (const receiver of panes)
+      if (receiver !== pane)
+        receiver.frame.contentWindow?.postMessage({ tumit: "side", open: panelsOpen }, location.origin);
   } else if (data.tumit === "pointed") {
     lead(pane);
     focusPane(pane);
   } else if (data.tumit === "names") {
     pane.names = data.width;
-    if (data.userWidth !== undefined) userWidth = data.userWidth === null ? null : Math.min(Math.max(data.userWidth, 90), innerWidth * 0.6);
+    if (data.userWidth !== undefined)
+      userWidth = data.userWidth === null ? null : Math.min(Math.max(data.userWidth, 90), innerWidth * 0.6);
     alignNames();
   } else if (data.tumit === "split") {
     addPane(pane.trace, data.hash);
   } else if (data.tumit === "view") {
     const moved = !data.followed && (data.from !== pane.from || data.to !== pane.to);
     // A pane that has just opened shows all of its trace, unless the address has a time range.
-    const isSelected = !data.followed && pane.hasReported && (pane.isMoving || String(data.selected) !== String(pane.selected));
-    if (moved && (pane.hasReported || new URLSearchParams(pane.hash.slice(1)).has("t"))) commonRange = [data.from, data.to];
-    Object.assign(pane, { from: data.from, to: data.to, selected: data.selected, isMoving: data.isMoving, hash: data.hash, filters: data.filters, hasReported: true });
+    const isSelected =
+      !data.followed && pane.hasReported && (pane.isMoving || String(data.selected) !== String(pane.selected));
+    if (moved && (pane.hasReported || new URLSearchParams(pane.hash.slice(1)).has("t")))
+      commonRange = [data.from, data.to];
+    Object.assign(pane, {
+      from: data.from,
+      to: data.to,
+      selected: data.selected,
+      isMoving: data.isMoving,
+      hash: data.hash,
+      filters: data.filters,
+      hasReported: true,
+    });
     const isCoupled = /** @type {HTMLInputElement} */ (byId("coupled")).checked;
     if (moved && isCoupled) moveAllPanes();
     if (isSelected && isCoupled) selectInOtherPanes(pane);
@@ -112,7 +158,9 @@ function alignNames() {
 /** Whether the user is typing or choosing in a pane. @param {Pane} pane */
 function isBusy(pane) {
   const page = pane.frame.contentDocument;
-  return Boolean(page?.activeElement?.closest("input, textarea, select, dialog, [role=menu]") ?? page?.querySelector("dialog[open]"));
+  return Boolean(
+    page?.activeElement?.closest("input, textarea, select, dialog, [role=menu]") ?? page?.querySelector("dialog[open]"),
+  );
 }
 
 /** Gives the keys to the pane at the pointer, unless the user is typing. @param {Pane} pane */
@@ -129,7 +177,12 @@ function focusPane(pane) {
  */
 function forwardKey(event) {
   const isForPanes = (event.key.length === 1 && event.key !== " ") || event.key === "Escape";
-  if (!isForPanes || event.defaultPrevented || /** @type {HTMLElement} */ (event.target).closest("input[type=text], [role=menu]")) return;
+  if (
+    !isForPanes ||
+    event.defaultPrevented ||
+    /** @type {HTMLElement} */ (event.target).closest("input[type=text], [role=menu]")
+  )
+    return;
   const pane = pointedPane && panes.includes(pointedPane) ? pointedPane : panes[0];
   pane?.frame.focus();
   if (!pane?.frame.contentDocument?.body.dispatchEvent(new KeyboardEvent("keydown", event))) event.preventDefault();
@@ -167,7 +220,8 @@ function selectInOtherPanes(pane) {
  */
 function lead(pane) {
   pointedPane = pane;
-  for (const receiver of panes) receiver.frame.contentWindow?.postMessage({ tumit: "lead", leads: receiver === pane }, location.origin);
+  for (const receiver of panes)
+    receiver.frame.contentWindow?.postMessage({ tumit: "lead", leads: receiver === pane }, location.origin);
 }
 
 /** Counts requests, so that a late answer for an earlier time range is ignored. */
@@ -182,18 +236,29 @@ async function showPaneDifferences() {
   const compared = panes.slice(0, 2);
   /** The progress of each answer. @type {Record<string, number>} */
   const progress = {};
-  const answers = await Promise.all(compared.map(async (pane, index) => {
-    const { trace, filters } = pane;
-    const [from, to] = comparedRange(pane);
-    const [times, totals] = await Promise.all(["times", "totals"].map((route) => request(route, { trace, from, to, filters, theme }, `${route} of ${index}`, ({ done }) => {
-      progress[route + index] = done;
-      if (requestNumber === requestCount) showProgress(box, Math.min(...Object.values(progress)));
-    }).catch(() => null)));
-    return { types: times?.types ?? [], rows: totals?.rows ?? [], failed: times === null || totals === null };
-  }));
+  const answers = await Promise.all(
+    compared.map(async (pane, index) => {
+      const { trace, filters } = pane;
+      const [from, to] = comparisonRange(pane);
+      const [times, totals] = await Promise.all(
+        ["times", "totals"].map((route) =>
+          request(route, { trace, from, to, filters, theme }, `${route} of ${index}`, ({ done }) => {
+            progress[route + index] = done;
+            if (requestNumber === requestCount) showProgress(box, Math.min(...Object.values(progress)));
+          }).catch(() => null),
+        ),
+      );
+      return { types: times?.types ?? [], rows: totals?.rows ?? [], failed: times === null || totals === null };
+    }),
+  );
   if (requestNumber !== requestCount) return;
   const secondName = compared[1].trace === compared[0].trace ? "other pane" : traceNames[compared[1].trace];
-  showDifferences(box, [traceNames[compared[0].trace], secondName], answers, [...new Set(compared.map(comparedInWords))].join("; "));
+  showDifferences(
+    box,
+    [traceNames[compared[0].trace], secondName],
+    answers,
+    [...new Set(compared.map(describeComparedRange))].join("; "),
+  );
 }
 
 /**
@@ -201,20 +266,22 @@ async function showPaneDifferences() {
  * @param {Pane} pane
  * @returns {[number, number]}
  */
-function comparedRange({ from, to, selected }) {
+function comparisonRange({ from, to, selected }) {
   return selected ?? [from, to];
 }
 
 /** @param {Pane} pane */
-function comparedInWords(pane) {
-  return `${pane.selected ? "selected" : "visible"} time range ${rangeInWords(...comparedRange(pane))}`;
+function describeComparedRange(pane) {
+  return `${pane.selected ? "selected" : "visible"} time range ${rangeInWords(...comparisonRange(pane))}`;
 }
 
 async function openPanes() {
   applyTheme();
   watchTheme(showPaneDifferences);
   const summary = await (await fetch("api/summary")).json();
-  traceNames = summary.names.map((/** @type {string} */ name, /** @type {number} */ index) => (summary.names.indexOf(name) < index ? `${name} (${index + 1})` : name));
+  traceNames = summary.names.map((/** @type {string} */ name, /** @type {number} */ index) =>
+    summary.names.indexOf(name) < index ? `${name} (${index + 1})` : name,
+  );
   byId("name").textContent = joinNames(traceNames, " · ");
   document.title = `${traceNames.join(", ")} · Tumit`;
   /** @type {any} */ let address = null;
@@ -232,10 +299,15 @@ async function openPanes() {
   byId("coupled").checked = !apart;
   byId("differences-table").hidden = !table;
   byId("differences").setAttribute("aria-expanded", String(Boolean(table)));
-  for (const { trace, hash } of initialPanes.slice(0, 8)) if (traceNames[trace] !== undefined) addPane(trace, /^#[^"<>]+$/.test(hash) ? hash : hasPanes ? "#plain" : "");
+  for (const { trace, hash } of initialPanes.slice(0, 8))
+    if (traceNames[trace] !== undefined) addPane(trace, /^#[^"<>]+$/.test(hash) ? hash : hasPanes ? "#plain" : "");
   byId("add-pane").addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const anchor = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    openMenu("Add a pane", anchor, traceNames.map((name, trace) => ({ name, act: () => addPane(trace, "") })));
+    openMenu(
+      "Add a pane",
+      anchor,
+      traceNames.map((name, trace) => ({ name, act: () => addPane(trace, "") })),
+    );
   });
   byId("differences").addEventListener("click", () => {
     byId("differences-table").hidden = !byId("differences-table").hidden;

@@ -30,7 +30,11 @@ function createRuler({ left, top, width, height }) {
   const [duration, dates] = texts.filter((text) => y(text) < top - 20 && text.getAttribute("text-anchor") === "end");
   const ticks = make("g", {});
   const grid = svg.querySelector(":scope > line")?.getAttribute("stroke") ?? "#888";
-  for (const old of [...svg.querySelectorAll(":scope > line"), ...texts.filter((text) => [12, 26].some((above) => Math.abs(y(text) - top + above) < 0.1))]) old.remove();
+  for (const old of [
+    ...svg.querySelectorAll(":scope > line"),
+    ...texts.filter((text) => [12, 26].some((above) => Math.abs(y(text) - top + above) < 0.1)),
+  ])
+    old.remove();
   rows.before(ticks);
 
   const pen = document.createElement("canvas").getContext("2d");
@@ -38,21 +42,32 @@ function createRuler({ left, top, width, height }) {
   const measure = (text) => pen.measureText(text).width;
 
   return ({ a, b }) => {
-    const [first, seen] = [a * whole, (b - a) * whole];
-    const { base, ticks: found } = placed(width, measure, (spacing) => timeTicks(start, first, first + seen, width, spacing));
+    const [first, span] = [a * whole, (b - a) * whole];
+    const { base, ticks: axisTicks } = placeTicks(width, measure, (spacing) =>
+      timeTicks(start, first, first + span, width, spacing),
+    );
     const marks = [];
     const text = { y: top - 12, "font-size": 11, fill: muted };
     // The base of the ruler is left of it, or above it if there is not enough space.
-    if (base) marks.push(make("text", measure(base) <= left - 24 ? { ...text, x: left - 12, "text-anchor": "end" } : { ...text, x: 12, y: top - 26 }, base));
-    for (const { x, center, label } of found) {
+    if (base)
+      marks.push(
+        make(
+          "text",
+          measure(base) <= left - 24
+            ? { ...text, x: left - 12, "text-anchor": "end" }
+            : { ...text, x: 12, y: top - 26 },
+          base,
+        ),
+      );
+    for (const { x, center, label } of axisTicks) {
       marks.push(make("line", { x1: left + x, x2: left + x, y1: top - 6, y2: top + height, stroke: grid }));
       if (label !== null) marks.push(make("text", { ...text, x: left + center, "text-anchor": "middle" }, label));
     }
     ticks.replaceChildren(...marks);
     const begin = start + BigInt(Math.ceil(first));
-    const end = begin + BigInt(Math.round(seen));
-    duration.textContent = durationText(seen, 4);
-    dates.textContent = `${timestampText(begin, seen / 1000)} – ${timestampText(end, seen / 1000)}`;
+    const end = begin + BigInt(Math.round(span));
+    duration.textContent = durationText(span, 4);
+    dates.textContent = `${timestampText(begin, span / 1000)} – ${timestampText(end, span / 1000)}`;
   };
 }
 
@@ -60,7 +75,8 @@ function createRuler({ left, top, width, height }) {
 // stretched by a factor.
 function rigidElements(plot) {
   const keep = [];
-  const still = (element, x) => keep.push((by) => element.setAttribute("transform", `matrix(${1 / by} 0 0 1 ${x * (1 - 1 / by)} 0)`));
+  const still = (element, x) =>
+    keep.push((by) => element.setAttribute("transform", `matrix(${1 / by} 0 0 1 ${x * (1 - 1 / by)} 0)`));
   for (const text of plot.querySelectorAll("text")) still(text, Number(text.getAttribute("x")));
   for (const rect of plot.querySelectorAll("rect[rx]")) {
     const radius = rect.getAttribute("rx");
@@ -72,8 +88,14 @@ function rigidElements(plot) {
     const n = d.match(/-?[\d.]+/g).map(Number);
     if (MARK.test(d)) still(path, n[0]);
     else if (path.hasAttribute("stroke-linejoin") && n.length === 10) {
-      const near = (x, by) => n[4] + (x - n[4]) / by;
-      keep.push((by) => path.setAttribute("d", `M${n[0]} ${n[1]}L${near(n[2], by)} ${n[3]}M${n[4]} ${n[5]}L${near(n[6], by)} ${n[7]}L${near(n[8], by)} ${n[9]}Z`));
+      const scaleX = (x, by) => n[4] + (x - n[4]) / by;
+      keep.push((by) =>
+        path.setAttribute(
+          "d",
+          `M${n[0]} ${n[1]}L${scaleX(n[2], by)} ${n[3]}` +
+            `M${n[4]} ${n[5]}L${scaleX(n[6], by)} ${n[7]}L${scaleX(n[8], by)} ${n[9]}Z`,
+        ),
+      );
     }
   }
   return keep;
@@ -88,7 +110,7 @@ function createPlot({ width }) {
   return ({ a, b }) => {
     const by = 1 / (b - a);
     plot.setAttribute("transform", `matrix(${by} 0 0 1 ${-a * by * width} 0)`);
-    for (const one of keep) one(by);
+    for (const adjust of keep) adjust(by);
   };
 }
 
@@ -111,18 +133,25 @@ function createView(draw) {
 
 function listenToPointer(view, { left, width }) {
   const scale = () => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-  const share = (event) => view.a + (view.b - view.a) * Math.min(Math.max(((event.clientX - svg.getBoundingClientRect().left) / scale() - left) / width, 0), 1);
+  const share = (event) =>
+    view.a +
+    (view.b - view.a) *
+      Math.min(Math.max(((event.clientX - svg.getBoundingClientRect().left) / scale() - left) / width, 0), 1);
   const move = (pixels) => {
     const by = (pixels / scale() / width) * (view.b - view.a);
     view.show(view.a + by, view.b + by);
   };
 
-  svg.addEventListener("wheel", (event) => {
-    if (event.shiftKey || event.ctrlKey) return;
-    event.preventDefault();
-    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) move(event.deltaX);
-    else view.zoom(Math.exp(Math.max(-120, Math.min(120, event.deltaY)) * 0.0028), share(event));
-  }, { passive: false });
+  svg.addEventListener(
+    "wheel",
+    (event) => {
+      if (event.shiftKey || event.ctrlKey) return;
+      event.preventDefault();
+      if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) move(event.deltaX);
+      else view.zoom(Math.exp(Math.max(-120, Math.min(120, event.deltaY)) * 0.0028), share(event));
+    },
+    { passive: false },
+  );
   svg.addEventListener("pointerdown", (event) => svg.setPointerCapture(event.pointerId));
   let last = 0;
   svg.addEventListener("pointermove", (event) => {
@@ -139,9 +168,18 @@ function listenToKeys(view) {
     const { a, b, show, zoom } = view;
     const move = (by) => show(a + by * (b - a), b + by * (b - a));
     const middle = (a + b) / 2;
-    const act = { "+": () => zoom(1 / 1.5, middle), "=": () => zoom(1 / 1.5, middle), "-": () => zoom(1.5, middle), f: () => show(0, 1),
-      ArrowLeft: () => move(-0.15), ArrowRight: () => move(0.15) }[event.key];
-    if (act) { event.preventDefault(); act(); }
+    const act = {
+      "+": () => zoom(1 / 1.5, middle),
+      "=": () => zoom(1 / 1.5, middle),
+      "-": () => zoom(1.5, middle),
+      f: () => show(0, 1),
+      ArrowLeft: () => move(-0.15),
+      ArrowRight: () => move(0.15),
+    }[event.key];
+    if (act) {
+      event.preventDefault();
+      act();
+    }
   });
 }
 

@@ -320,8 +320,8 @@ fn the_communication_matrix_has_counts_times_and_sizes_and_is_exported() {
     press(&mut browser, "checkbox", "percent");
     for (amount, there, back) in [("Time", "10.00 ms", "2.500 ms"), ("size", "5 312", "100"), ("Number", "20", "1")] {
         press(&mut browser, "radio", amount);
-        for (ends, told) in [("worker 0 → worker 1", there), ("worker 1 → worker 0", back)] {
-            let name = format!("{ends}: {told} (");
+        for (ends, value) in [("worker 0 → worker 1", there), ("worker 1 → worker 0", back)] {
+            let name = format!("{ends}: {value} (");
             browser.wait(&format!(
                 "[...document.querySelectorAll('#times .plot [role=button]')].some((one) => one.ariaLabel.replace(/\\u202f/g, ' ').startsWith('{name}'))"
             ));

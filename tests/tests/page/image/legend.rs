@@ -33,8 +33,8 @@ fn any_colour_can_be_chosen_in_the_system_dialog() {
     of_legend(&mut browser, "blocked", "Colour…");
     press(&mut browser, "menuitem", "Another colour…");
     browser.wait("window.dialog?.isConnected");
-    for (colour, told) in [("#102030", "input"), ("#405060", "input"), ("#405060", "change")] {
-        browser.evaluate(&format!("dialog.value = '{colour}', dialog.dispatchEvent(new Event('{told}'))"));
+    for (colour, event) in [("#102030", "input"), ("#405060", "input"), ("#405060", "change")] {
+        browser.evaluate(&format!("dialog.value = '{colour}', dialog.dispatchEvent(new Event('{event}'))"));
     }
     browser.wait("document.querySelector('#filters').innerText.includes('color #405060 blocked of Activity')");
     browser.wait(SETTLED);

@@ -193,7 +193,7 @@ fn invalid_entries_of_a_filter_list_are_reported_with_their_position() {
     let viewer = ViewProcess::start();
     let mut browser = BrowserPage::start(1280, 720);
     let bad = |filters: &str| format!("{}#filters={}", viewer.url, filters.replace('"', "%22"));
-    for (filters, told) in [
+    for (filters, message) in [
         ("[null,5,{}]", "entry 1 of the filters is null"),
         ("[\"hide container a\",5]", "entry 2 of the filters is 5"),
         ("{}", "not a list of texts"),
@@ -202,7 +202,7 @@ fn invalid_entries_of_a_filter_list_are_reported_with_their_position() {
         browser.open(&bad(filters));
         browser.wait(SETTLED);
         let note = read(&mut browser, "status", "Note");
-        assert!(note.contains(told), "{note}");
+        assert!(note.contains(message), "{note}");
         assert_eq!(chain(&mut browser), json!([]));
     }
     watch_files(&mut browser);

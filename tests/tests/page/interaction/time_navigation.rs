@@ -208,7 +208,7 @@ fn a_measurement_snaps_to_starts_and_ends_of_entities() {
 /// of the image, and the share of painted pixels there.
 fn drawn(browser: &mut BrowserPage, height: f64) -> (f64, f64) {
     let measured = browser.evaluate(&format!(
-        "import(new URL('state/view.js', location.href)).then(({{ view }}) => {{
+        "import(new URL('state/view_state.js', location.href)).then(({{ view }}) => {{
             const image = document.querySelector('#chart .image');
             const pixels = image.getContext('2d').getImageData(0, {height:.0}, image.width, 1).data;
             const painted = [], red = [];

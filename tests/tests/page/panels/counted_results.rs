@@ -246,7 +246,7 @@ fn a_source_line_leads_to_all_its_entities() {
     browser.key("Home");
     browser.wait(SETTLED);
     browser.evaluate(
-        "import(new URL('state/view.js', location.href)).then(({ show }) => { show(0, 13e9, true); return true; })",
+        "import(new URL('state/viewport.js', location.href)).then(({ show }) => { show(0, 13e9, true); return true; })",
     );
     browser.wait(SETTLED);
     browser.key("s");

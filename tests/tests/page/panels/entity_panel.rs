@@ -1,5 +1,5 @@
-//! Entities: a copy button for every field, the next of its kind, the partner over a link; searches
-//! and tables of statistics.
+//! Entities: a copy button for every field, the next entity of the same type, the partner over a
+//! link; searches and tables of statistics.
 
 use tests::browser::BrowserPage;
 use tests::page::{SETTLED, TRACE, ViewProcess, open, press, read, spot, time_range};
@@ -14,8 +14,8 @@ fn the_inspector_leads_to_neighbours_and_linked_entities() {
     browser.key(".");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'blocked'");
     browser.key(".");
-    browser.wait("document.querySelector('#note').innerText === 'This is the last of its kind'");
-    press(&mut browser, "button", "Previous of its kind");
+    browser.wait("document.querySelector('#note').innerText === 'This is the last entity of its type'");
+    press(&mut browser, "button", "Previous entity of the same type");
     browser.wait("document.querySelector('#inspector h2')?.innerText === 'working'");
     browser.key("o");
     browser.wait("document.querySelector('#inspector').innerText.includes('thread 1.1')");
@@ -197,10 +197,12 @@ fn a_selection_is_shown_over_the_diagram_if_the_panel_is_closed() {
 fn keys_without_a_target_show_a_message() {
     let viewer = ViewProcess::start();
     let (mut browser, _) = open(&viewer);
-    for (key, told) in [("z", "Select an entity first"), ("p", "Point at a row first"), ("h", "Point at a row first")] {
+    for (key, message) in
+        [("z", "Select an entity first"), ("p", "Point at a row first"), ("h", "Point at a row first")]
+    {
         browser.key("Escape");
         browser.key(key);
-        browser.wait(&format!("document.querySelector('#note').innerText.includes({told:?})"));
+        browser.wait(&format!("document.querySelector('#note').innerText.includes({message:?})"));
     }
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
 }

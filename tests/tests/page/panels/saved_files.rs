@@ -82,12 +82,12 @@ fn a_saved_workspace_opens_on_the_page_and_by_the_command() {
     assert_eq!(browser.evaluate("document.querySelector('[role=switch]').ariaChecked"), "false");
     assert_eq!(rows(&mut browser).len(), 6, "what is off hides nothing");
     // A file that is no workspace changes nothing, and the page reports it.
-    for (text, told) in [
+    for (text, message) in [
         ("{\"format\": \"tumit-view\", \"version\": 99, \"filters\": []}", "Another version of Tumit"),
         ("<svg>", "This is not a workspace"),
     ] {
         open_workspace(&mut browser, text);
-        browser.wait(&format!("document.querySelector('#note').innerText.includes('{told}')"));
+        browser.wait(&format!("document.querySelector('#note').innerText.includes('{message}')"));
     }
     assert_eq!(browser.evaluate("document.querySelectorAll('.filter').length"), 2);
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());

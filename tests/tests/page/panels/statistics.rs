@@ -85,8 +85,9 @@ fn a_click_works_while_its_panel_is_refilled() {
     browser.point(point);
     browser.press(point);
     // The answer for another time range comes while the button is down.
-    browser
-        .evaluate("import(new URL('state/view.js', location.href)).then(({ show }) => { show(0, 5e8); return true; })");
+    browser.evaluate(
+        "import(new URL('state/viewport.js', location.href)).then(({ show }) => { show(0, 5e8); return true; })",
+    );
     browser.wait("performance.getEntriesByType('resource').some(({ name }) => name.includes('api/times') && name.includes('to=500000000'))");
     browser.wait("new Promise(done => setTimeout(() => done(true), 50))");
     browser.release(point);

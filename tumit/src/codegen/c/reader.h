@@ -17,7 +17,7 @@
 #include "reader/text.h"
 #include "reader/schema.h"
 #include "reader/file.h"
-#include "reader/tables.h"
+#include "reader/process_tables.h"
 #include "reader/streams.h"
 #include "reader/sorted_file.h"
 #include "reader/threads.h"

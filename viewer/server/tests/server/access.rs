@@ -16,10 +16,10 @@ async fn the_page_and_its_files_have_security_headers() {
     for (file, kind) in [
         ("", "text/html"),
         ("main.js", "text/javascript"),
-        ("view/chart.js", "text/javascript"),
+        ("view/diagram.js", "text/javascript"),
         ("util/axis.js", "text/javascript"),
         ("font/Inter-Regular.woff2", "font/woff2"),
-        ("style.css", "text/css"),
+        ("style/base.css", "text/css"),
     ] {
         let (status, head, body) = get(port, &format!("{path}{file}"), &host, "").await;
         assert_eq!(status, 200, "{file}");

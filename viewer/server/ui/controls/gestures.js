@@ -1,6 +1,6 @@
 // Pointer input on the diagram: wheel, drag, click, double click.
 
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { inspectAt } from "../panels/inspected_entity.js";
 import { byId } from "../util/dom.js";
 import { setMeasurement, snap } from "./measurement.js";
@@ -9,7 +9,8 @@ import { hideTooltip, leaveDiagram, pointAt, pointToMeasure, repaint } from "./p
 import { rowAt } from "../state/rows.js";
 import { isSelectMode, select } from "../state/selection.js";
 import { pressToSelect, pressToSelectTime } from "./selection_drag.js";
-import { fit, pan, show, view, zoom } from "../state/view.js";
+import { view } from "../state/view_state.js";
+import { fit, pan, show, zoom } from "../state/viewport.js";
 
 /** @type {HTMLElement} */ const diagram = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");
@@ -21,14 +22,24 @@ export function listenToDiagram() {
   byId("ruler").addEventListener("wheel", wheel, { passive: false });
   diagram.addEventListener("pointerdown", (event) => {
     if (event.ctrlKey || event.metaKey) pressToMeasure(event);
-    else if (isSelectMode() !== event.shiftKey) pressToSelect(event, (x, y) => { inspectAt(x, y, rowAt(y)); });
+    else if (isSelectMode() !== event.shiftKey)
+      pressToSelect(event, (x, y) => {
+        inspectAt(x, y, rowAt(y));
+      });
     else press(event, diagram, false);
   });
-  byId("ruler").addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => (isSelectMode() !== event.shiftKey ? pressToSelectTime(event) : press(event, byId("ruler"), true)));
-  diagram.addEventListener("pointermove", (event) => { if (!event.buttons) pointAt(...positionIn(event, diagram), event).catch(() => {}); });
+  byId("ruler").addEventListener("pointerdown", (/** @type {PointerEvent} */ event) =>
+    isSelectMode() !== event.shiftKey ? pressToSelectTime(event) : press(event, byId("ruler"), true),
+  );
+  diagram.addEventListener("pointermove", (event) => {
+    if (!event.buttons) pointAt(...positionIn(event, diagram), event).catch(() => {});
+  });
   diagram.addEventListener("pointerleave", leaveDiagram);
   byId("ruler").addEventListener("pointermove", (/** @type {PointerEvent} */ event) => {
-    if (!event.buttons) { overlay.x = positionIn(event, byId("ruler"))[0]; repaint(); }
+    if (!event.buttons) {
+      overlay.x = positionIn(event, byId("ruler"))[0];
+      repaint();
+    }
   });
   byId("ruler").addEventListener("pointerleave", leaveDiagram);
   diagram.addEventListener("dblclick", fit);
@@ -93,7 +104,8 @@ function press(event, element, isZooming) {
     diagram.classList.remove("moving", "choosing");
     const range = overlay.dragRange;
     overlay.dragRange = null;
-    if (range && current.type === "pointerup" && range[1] - range[0] > DRAG_DISTANCE) show(chart.timeAt(range[0]), chart.timeAt(range[1]), true);
+    if (range && current.type === "pointerup" && range[1] - range[0] > DRAG_DISTANCE)
+      show(chart.timeAt(range[0]), chart.timeAt(range[1]), true);
     else if (!moved && current.type === "pointerup" && element === diagram) {
       const [x, y] = positionIn(current, element);
       inspectAt(x, y, rowAt(y));

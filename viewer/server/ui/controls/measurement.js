@@ -1,7 +1,7 @@
 // Measures between two timestamps: by Ctrl and a drag, or by `m` at both places. Both snap to a
 // nearby begin or end of an entity. The result is the time range of the selection.
 
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { facts } from "../state/facts.js";
 import { formatTimestamp } from "../util/format.js";
@@ -9,7 +9,7 @@ import { overlay } from "../state/overlay_state.js";
 import { toWindow } from "../state/rows.js";
 import { showNote } from "../util/status_line.js";
 import { clearSelection, select } from "../state/selection.js";
-import { view } from "../state/view.js";
+import { view } from "../state/view_state.js";
 
 /** The distance in pixels at which the pointer snaps to an edge, about the precision of a hand. */
 const SNAP_DISTANCE = 8;
@@ -32,7 +32,12 @@ export function snap(x, y) {
   /** @type {SnapPoint} */
   let nearest = { time: chart.timeAt(x), y, id: null, end: "from" };
   let leastDistance = SNAP_DISTANCE;
-  const considerEdge = (/** @type {number} */ edgeX, /** @type {number} */ height, /** @type {string} */ id, /** @type {"from" | "to"} */ endpoint) => {
+  const considerEdge = (
+    /** @type {number} */ edgeX,
+    /** @type {number} */ height,
+    /** @type {string} */ id,
+    /** @type {"from" | "to"} */ endpoint,
+  ) => {
     const distance = Math.abs(edgeX - x);
     if (distance < leastDistance) {
       leastDistance = distance;
@@ -59,7 +64,14 @@ export function snap(x, y) {
 /** The exact timestamp of a point: edges in an image lie on pixels. @param {SnapPoint} point */
 async function exactTimestamp(point) {
   const entity = point.id ? await facts(point.id, "measure").catch(() => undefined) : undefined;
-  return entity ? { time: entity[point.end], name: `${point.end === "from" || entity.from === entity.to ? "start" : "end"} of ${entity.name}, ${entity.containers.slice(-1)[0]}` } : { time: Math.round(point.time), name: "" };
+  return entity
+    ? {
+        time: entity[point.end],
+        name:
+          `${point.end === "from" || entity.from === entity.to ? "start" : "end"} of ` +
+          `${entity.name}, ${entity.containers.slice(-1)[0]}`,
+      }
+    : { time: Math.round(point.time), name: "" };
 }
 
 /** @param {SnapPoint} from @param {SnapPoint} to */
@@ -77,13 +89,18 @@ export async function measureHere() {
   /** @type {SnapPoint | null} */
   let point = null;
   if (overlay.x !== null && overlay.y !== null) point = snap(overlay.x, overlay.y);
-  else if (view.chosen) point = { time: 0, y: 0, id: view.chosen, end: start && start.id === view.chosen ? "to" : "from" };
+  else if (view.entity)
+    point = { time: 0, y: 0, id: view.entity, end: start && start.id === view.entity ? "to" : "from" };
   if (!point) showNote("Point at the diagram or select an entity, then press m");
   else if (start) await setMeasurement(start, point);
   else {
     start = point;
     const { time, name } = await exactTimestamp(point);
-    showNote(`Measuring from ${formatTimestamp(time, (view.to - view.from) / 10000)}${name ? `, ${name}` : ""}: press m at the other end`, true);
+    showNote(
+      `Measuring from ${formatTimestamp(time, (view.to - view.from) / 10000)}${name ? `, ${name}` : ""}: ` +
+        "press m at the other end",
+      true,
+    );
   }
 }
 

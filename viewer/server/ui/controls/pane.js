@@ -6,7 +6,8 @@ import { byId } from "../util/dom.js";
 import { setCommonWidth, leaveWidthToPanes } from "../view/name_column.js";
 import { copyPanelState, watchPanel } from "../panels/side_panel.js";
 import { select } from "../state/selection.js";
-import { activeFilters, followPane, onChange, setLongestDuration, view } from "../state/view.js";
+import { activeFilters, onChange, view } from "../state/view_state.js";
+import { followPane, setLongestDuration } from "../state/viewport.js";
 
 /** Whether another page contains this one. */
 export const inPane = window.parent !== window;
@@ -23,7 +24,19 @@ let reportedSelection = "";
 function reportView(followed = false, isMoving = false) {
   if (isFollowing) return;
   reportedSelection = String(view.selectedTime);
-  window.parent.postMessage({ tumit: "view", followed, isMoving, from: view.from, to: view.to, selected: view.selectedTime, hash: location.hash, filters: activeFilters() }, location.origin);
+  window.parent.postMessage(
+    {
+      tumit: "view",
+      followed,
+      isMoving,
+      from: view.from,
+      to: view.to,
+      selected: view.selectedTime,
+      hash: location.hash,
+      filters: activeFilters(),
+    },
+    location.origin,
+  );
 }
 
 /** Makes a change that came from the surrounding page. @param {() => void} change */
@@ -52,11 +65,17 @@ export function listenToPanes(duration) {
     else if (kind === "shape" && reportedSelection !== String(view.selectedTime)) reportView(false, true);
   });
   window.parent.postMessage({ tumit: "ready", duration }, location.origin);
-  const reportPanel = (/** @type {boolean} */ isOpen) => window.parent.postMessage({ tumit: "side", open: isOpen }, location.origin);
+  const reportPanel = (/** @type {boolean} */ isOpen) =>
+    window.parent.postMessage({ tumit: "side", open: isOpen }, location.origin);
   watchPanel(reportPanel);
   if (!byId("panel").hidden) reportPanel(true);
-  leaveWidthToPanes((width, userWidth) => window.parent.postMessage({ tumit: "names", width, userWidth }, location.origin));
-  for (const kind of ["pointerenter", "focusin"]) document.documentElement.addEventListener(kind, () => window.parent.postMessage({ tumit: "pointed" }, location.origin));
+  leaveWidthToPanes((width, userWidth) =>
+    window.parent.postMessage({ tumit: "names", width, userWidth }, location.origin),
+  );
+  for (const kind of ["pointerenter", "focusin"])
+    document.documentElement.addEventListener(kind, () =>
+      window.parent.postMessage({ tumit: "pointed" }, location.origin),
+    );
   reportView();
 }
 
@@ -70,5 +89,8 @@ export async function openPane() {
   // The server must answer first: otherwise the page would be left for one that cannot be loaded.
   await request("summary", {}, "split");
   if (inPane) window.parent.postMessage({ tumit: "split", hash: location.hash }, location.origin);
-  else location.href = `panes.html#${encodeURIComponent(JSON.stringify([0, 1].map(() => ({ trace, hash: location.hash }))))}`;
+  else {
+    const panes = [0, 1].map(() => ({ trace, hash: location.hash }));
+    location.href = `panes.html#${encodeURIComponent(JSON.stringify(panes))}`;
+  }
 }

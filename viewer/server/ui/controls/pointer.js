@@ -2,7 +2,7 @@
 // all related entities.
 
 import { request } from "../net/api.js";
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { isolate, byId, joinNames, make } from "../util/dom.js";
 import { facts, factPairs } from "../state/facts.js";
 import { formatTimestamp, formatDuration, groupDigits, formatPercent } from "../util/format.js";
@@ -13,7 +13,7 @@ import { rowAt, toRows, toWindow } from "../state/rows.js";
 import { showReadout, clearReadout } from "../util/status_line.js";
 import { paintRuler } from "../view/timeline.js";
 import { highlightRow } from "../view/tree.js";
-import { imageParameters, view } from "../state/view.js";
+import { imageParameters, view } from "../state/view_state.js";
 
 /** @type {HTMLElement} */ const tooltip = byId("tooltip");
 
@@ -27,7 +27,15 @@ export function repaint() {
 
 export function leaveDiagram() {
   movements += 1;
-  Object.assign(overlay, { x: null, y: null, pointedRow: null, snap: null, highlighted: [], pointedOperation: null, target: null });
+  Object.assign(overlay, {
+    x: null,
+    y: null,
+    pointedRow: null,
+    snap: null,
+    highlighted: [],
+    pointedOperation: null,
+    target: null,
+  });
   tooltip.hidden = true;
   clearReadout();
   highlightRow(null);
@@ -71,20 +79,36 @@ export async function pointAt(x, y, pointer) {
     overlay.pointedOperation = entity.operation;
     repaint();
     const short = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(-2));
-    showReadout(timestamp, entity.name, entity.kind === "Link" ? `${short(entity.fields[0][1])} → ${short(entity.fields[1][1])}` : joinNames(entity.containers.slice(-2)));
+    showReadout(
+      timestamp,
+      entity.name,
+      entity.kind === "Link"
+        ? `${short(entity.fields[0][1])} → ${short(entity.fields[1][1])}`
+        : joinNames(entity.containers.slice(-2)),
+    );
     showFacts(entity, pointed?.hit?.color ?? "", pointer);
   } else if (row && (pointed?.mixture || isVariable(row, toRows(y)))) {
     const [left, right] = pointed?.mixture ?? [Math.floor(x), Math.floor(x) + 1];
     const from = Math.floor(view.from + left * resolution);
     const to = Math.max(from + 1, Math.ceil(view.from + right * resolution));
-    const contents = await request("entity_at", { ...imageParameters(), from, to, top: toRows(y) }).catch(() => undefined);
+    const contents = await request("entity_at", { ...imageParameters(), from, to, top: toRows(y) }).catch(
+      () => undefined,
+    );
     if (ownMovement !== movements || !contents) return;
     if (contents.facts) showFacts(contents.facts, contents.parts[0].color, pointer);
     else if (contents.states > 0) showMixture(contents, row, pointer);
     else if (contents.variable) showVariable(contents.variable, row, pointer);
     else tooltip.hidden = true;
-    if (contents.states > 0) showReadout(timestamp, contents.parts.map((/** @type {Part} */ part) => `${isolate(part.name)} ${formatPercent(part.share)}`).join(", "), row.name);
-    else if (contents.variable) showReadout(timestamp, `${isolate(contents.variable.name)} ${contents.variable.mean}`, row.name);
+    if (contents.states > 0)
+      showReadout(
+        timestamp,
+        contents.parts
+          .map((/** @type {Part} */ part) => `${isolate(part.name)} ${formatPercent(part.share)}`)
+          .join(", "),
+        row.name,
+      );
+    else if (contents.variable)
+      showReadout(timestamp, `${isolate(contents.variable.name)} ${contents.variable.mean}`, row.name);
   } else {
     tooltip.hidden = true;
   }
@@ -102,7 +126,13 @@ function isVariable(row, y) {
  */
 function showVariable({ name, least, mean, largest }, row, pointer) {
   const isConstant = least === largest;
-  const facts = isConstant ? [["Value", mean]] : [["Mean", mean], ["Minimum", least], ["Maximum", largest]];
+  const facts = isConstant
+    ? [["Value", mean]]
+    : [
+        ["Mean", mean],
+        ["Minimum", least],
+        ["Maximum", largest],
+      ];
   const list = make("dl", {}, ...facts.flatMap(([fact, text]) => [make("dt", { text: fact }), make("dd", { text })]));
   tooltip.replaceChildren(make("h3", { text: name }), make("p", { class: "path", text: row.name }), list);
   placeTooltip(pointer);
@@ -117,15 +147,25 @@ function showFacts(entity, color, pointer) {
   const list = make("dl");
   const fields = factPairs(entity, false);
   for (const [name, text] of fields.slice(0, 9)) list.append(make("dt", { text: name }), make("dd", { text }));
-  const duration = entity.to > entity.from && make("span", { class: "entity-duration", text: formatDuration(entity.to - entity.from) });
+  const duration =
+    entity.to > entity.from &&
+    make("span", { class: "entity-duration", text: formatDuration(entity.to - entity.from) });
   const relatedCount = entity.related.length;
   tooltip.replaceChildren(
     make("h3", {}, make("span", { class: "chip", color }), make("span", { text: entity.name }), duration),
-    make("p", { class: "path", text: entity.kind === "Link" ? entity.types.slice(-1)[0] : joinNames(entity.containers.slice(entity.containers.length > 2 ? 1 : 0)) }),
+    make("p", {
+      class: "path",
+      text:
+        entity.kind === "Link"
+          ? entity.types.slice(-1)[0]
+          : joinNames(entity.containers.slice(entity.containers.length > 2 ? 1 : 0)),
+    }),
     list,
   );
-  if (entity.operation) tooltip.append(make("p", { class: "hint", text: operationSentence(entity.operation, entity.from) }));
-  if (relatedCount > 0) tooltip.append(make("p", { class: "hint", text: `${groupDigits(relatedCount)} related, highlighted` }));
+  if (entity.operation)
+    tooltip.append(make("p", { class: "hint", text: operationSentence(entity.operation, entity.from) }));
+  if (relatedCount > 0)
+    tooltip.append(make("p", { class: "hint", text: `${groupDigits(relatedCount)} related, highlighted` }));
   placeTooltip(pointer);
 }
 
@@ -135,7 +175,8 @@ function showFacts(entity, color, pointer) {
  */
 function operationSentence({ count, last }, enter) {
   const wait = last.enter - enter;
-  const end = wait > 0 ? `${isolate(last.name)} enters last, ${formatDuration(wait)} later` : `${isolate(last.name)} enters last`;
+  const end =
+    wait > 0 ? `${isolate(last.name)} enters last, ${formatDuration(wait)} later` : `${isolate(last.name)} enters last`;
   return `One of ${groupDigits(count)} parts of an operation: ${end}`;
 }
 
@@ -151,7 +192,8 @@ function showMixture({ parts, states }, row, pointer) {
   for (const { name, color, share } of parts) {
     list.append(make("i", { color }), make("span", { text: name }), make("span", { text: formatPercent(share) }));
   }
-  const description = `${groupDigits(states)} ${states === 1 ? "state" : "states"} in this column of pixels; zoom in to separate them`;
+  const statesText = `${groupDigits(states)} ${states === 1 ? "state" : "states"}`;
+  const description = `${statesText} in this column of pixels; zoom in to separate them`;
   tooltip.replaceChildren(make("h3", { text: row.name }), list, make("p", { class: "hint", text: description }));
   placeTooltip(pointer);
 }
@@ -181,7 +223,10 @@ export function pointToMeasure(x, y) {
   const point = snap(x, y);
   Object.assign(overlay, { x, y, snap: point.id ? point : null, highlighted: [], target: null });
   tooltip.hidden = true;
-  showReadout(formatTimestamp(point.time, (view.to - view.from) / chart.size().width), point.id ? "snaps to the start or end of an entity" : "");
+  showReadout(
+    formatTimestamp(point.time, (view.to - view.from) / chart.size().width),
+    point.id ? "snaps to the start or end of an entity" : "",
+  );
   repaint();
 }
 

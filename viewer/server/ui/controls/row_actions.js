@@ -10,7 +10,8 @@ import { showNote } from "../util/status_line.js";
 import { focusRow, focusedRow, listenToTree } from "../view/tree.js";
 import { select as selectPart } from "../state/selection.js";
 import { overlay } from "../state/overlay_state.js";
-import { notifyChange, storeView, storeViewSoon, toggle, view } from "../state/view.js";
+import { storeView, storeViewSoon } from "../state/address.js";
+import { notifyChange, toggle, view } from "../state/view_state.js";
 
 /** @typedef {import("../state/rows.js").Row} Row */
 
@@ -20,7 +21,17 @@ let inspectRow = () => {};
 /** @param {(id: string) => void} inspect opens the inspector */
 export function listenToRows(inspect) {
   inspectRow = inspect;
-  listenToTree({ fold, pin, hide, menu: rowMenu, choose: (row) => inspectRow(`c${row.id}`), press: (event, row) => (event.ctrlKey || event.metaKey) ? select(row) : dragRow(event, row, siblings(row), () => (row.expandable ? fold(row) : inspectRow(`c${row.id}`)), move) });
+  listenToTree({
+    fold,
+    pin,
+    hide,
+    menu: rowMenu,
+    choose: (row) => inspectRow(`c${row.id}`),
+    press: (event, row) =>
+      event.ctrlKey || event.metaKey
+        ? select(row)
+        : dragRow(event, row, siblings(row), () => (row.expandable ? fold(row) : inspectRow(`c${row.id}`)), move),
+  });
   const field = byId("row-search");
   field.value = view.names;
   field.addEventListener("input", () => {
@@ -38,8 +49,12 @@ export function listenToRows(inspect) {
       focusMatch(event.shiftKey ? -1 : 1);
     }
   });
-  byId("rows-menu").addEventListener("click", (/** @type {MouseEvent} */ event) => allRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)));
-  byId("hidden-rows").addEventListener("click", (/** @type {MouseEvent} */ event) => hiddenRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)));
+  byId("rows-menu").addEventListener("click", (/** @type {MouseEvent} */ event) =>
+    allRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)),
+  );
+  byId("hidden-rows").addEventListener("click", (/** @type {MouseEvent} */ event) =>
+    hiddenRowsMenu(/** @type {HTMLElement} */ (event.currentTarget)),
+  );
 }
 
 function storeRows() {
@@ -50,14 +65,14 @@ function storeRows() {
 /** @param {Row} row */
 export function fold(row) {
   if (!row.expandable) return;
-  toggle(view.toggled, row.id);
+  toggle(view.toggledRows, row.id);
   storeRows();
 }
 
 /** @param {number | null} level containers at this depth are folded, all others are not */
 function foldAll(level) {
   view.level = level;
-  view.toggled.clear();
+  view.toggledRows.clear();
   storeRows();
 }
 
@@ -71,9 +86,9 @@ export function foldGroups() {
 
 /** @param {Row} row */
 export function pin(row) {
-  const index = view.pinned.indexOf(row.id);
-  if (index >= 0) view.pinned.splice(index, 1);
-  else view.pinned.push(row.id);
+  const index = view.pinnedRows.indexOf(row.id);
+  if (index >= 0) view.pinnedRows.splice(index, 1);
+  else view.pinnedRows.push(row.id);
   storeRows();
 }
 
@@ -81,7 +96,7 @@ export function pin(row) {
 export function hide(row) {
   const next = layout.rows[layout.rows.indexOf(row) + 1] ?? layout.rows[layout.rows.indexOf(row) - 1];
   view.hiddenRows.add(row.id);
-  view.pinned = view.pinned.filter((id) => id !== row.id);
+  view.pinnedRows = view.pinnedRows.filter((id) => id !== row.id);
   const hadFocus = focusedRow();
   storeRows();
   // Waits until that row has its new position.
@@ -91,7 +106,8 @@ export function hide(row) {
 /** Hides all rows except one, its ancestors and its descendants. @param {Row} row */
 function isolate(row) {
   for (const candidate of layout.rows) {
-    const related = candidate.id === row.id || row.ancestors.includes(candidate.id) || candidate.ancestors.includes(row.id);
+    const related =
+      candidate.id === row.id || row.ancestors.includes(candidate.id) || candidate.ancestors.includes(row.id);
     // A descendant of a hidden row needs no separate mark.
     if (!related && candidate.ancestors.every((id) => row.ancestors.includes(id))) view.hiddenRows.add(candidate.id);
   }
@@ -105,7 +121,14 @@ export function showHidden() {
 
 /** Restores all rows to the order of the trace. */
 export function resetRows() {
-  Object.assign(view, { level: null, toggled: new Set(), pinned: [], hiddenRows: new Set(), moved: [], names: "" });
+  Object.assign(view, {
+    level: null,
+    toggledRows: new Set(),
+    pinnedRows: [],
+    hiddenRows: new Set(),
+    rowMoves: [],
+    names: "",
+  });
   byId("row-search").value = "";
   storeRows();
 }
@@ -148,9 +171,11 @@ function group(rows) {
 }
 
 /** Removes the filter that made a group. @param {string} name */
-function dissolve(name) {
+function dissolveGroup(name) {
   lastGroup = null;
-  const isRemoved = removeLast((text) => text.startsWith("group ") && text.endsWith(` into ${quoteName(name)}`)) || removeLast((text) => text.startsWith("reuse "));
+  const isRemoved =
+    removeLast((text) => text.startsWith("group ") && text.endsWith(` into ${quoteName(name)}`)) ||
+    removeLast((text) => text.startsWith("reuse "));
   showNote(isRemoved ? `Dissolved: ${name}` : "No filter of this page made this group");
 }
 
@@ -159,23 +184,33 @@ export function groupOrDissolve() {
   const row = keyTarget();
   const rows = layout.rows.filter((row) => view.selectedRows.has(row.id));
   if (rows.length > 1) group(rows);
-  else if (row && row.members > 0) dissolve(row.name);
-  else if (lastGroup !== null) dissolve(lastGroup);
+  else if (row && row.members > 0) dissolveGroup(row.name);
+  else if (lastGroup !== null) dissolveGroup(lastGroup);
   else showNote("Select rows first: Ctrl click their names, or press x");
 }
 
 /** @param {Row} row @param {string} key */
 function sort(row, key) {
   const type = `sort ${quoteName(row.type)} by `;
-  replaceFilter((text) => text.startsWith(type), () => type + key);
+  replaceFilter(
+    (text) => text.startsWith(type),
+    () => type + key,
+  );
 }
 
 /** The rows among which a row can be moved, including itself. @param {Row} row */
 function siblings(row) {
-  const isPinnedRoot = view.pinned.includes(row.id);
-  if (isPinnedRoot) return layout.rows.filter((row) => view.pinned.includes(row.id));
+  const isPinnedRoot = view.pinnedRows.includes(row.id);
+  if (isPinnedRoot) return layout.rows.filter((row) => view.pinnedRows.includes(row.id));
   const parent = row.ancestors[row.ancestors.length - 1];
-  return layout.rows.filter((candidate) => candidate.pinned === row.pinned && (candidate.id === 0) === (row.id === 0) && candidate.ancestors[candidate.ancestors.length - 1] === parent && candidate.ancestors.length === row.ancestors.length && !view.pinned.includes(candidate.id));
+  return layout.rows.filter(
+    (candidate) =>
+      candidate.pinned === row.pinned &&
+      (candidate.id === 0) === (row.id === 0) &&
+      candidate.ancestors[candidate.ancestors.length - 1] === parent &&
+      candidate.ancestors.length === row.ancestors.length &&
+      !view.pinnedRows.includes(candidate.id),
+  );
 }
 
 /**
@@ -184,14 +219,14 @@ function siblings(row) {
  * @param {Row | null} before
  */
 function move(row, before) {
-  if (view.pinned.includes(row.id)) {
-    view.pinned = view.pinned.filter((id) => id !== row.id);
-    view.pinned.splice(before ? view.pinned.indexOf(before.id) : view.pinned.length, 0, row.id);
+  if (view.pinnedRows.includes(row.id)) {
+    view.pinnedRows = view.pinnedRows.filter((id) => id !== row.id);
+    view.pinnedRows.splice(before ? view.pinnedRows.indexOf(before.id) : view.pinnedRows.length, 0, row.id);
   } else {
-    const last = view.moved[view.moved.length - 1];
+    const last = view.rowMoves[view.rowMoves.length - 1];
     // A second move of the row moved last replaces the first one.
-    if (last?.[0] === row.id) view.moved.pop();
-    view.moved.push([row.id, before?.id ?? 0]);
+    if (last?.[0] === row.id) view.rowMoves.pop();
+    view.rowMoves.push([row.id, before?.id ?? 0]);
   }
   storeRows();
 }
@@ -209,7 +244,7 @@ export function moveByKey(offset) {
   if (index < 0 || to < 0 || to >= rows.length) return;
   movedRow = row.id;
   pointerMovedLast = false;
-  move(row, offset < 0 ? rows[to] : rows[to + 1] ?? null);
+  move(row, offset < 0 ? rows[to] : (rows[to + 1] ?? null));
 }
 
 /**
@@ -222,17 +257,27 @@ let pointerMovedLast = false;
 /** The position of the pointer in the window. @type {[number, number] | null} */
 let pointer = null;
 for (const kind of /** @type {const} */ (["pointermove", "pointerdown"])) {
-  document.addEventListener(kind, ({ clientX, clientY }) => {
-    // Browsers also report a resting pointer when another element moves under it.
-    if (kind === "pointermove" && pointer?.[0] === clientX && pointer[1] === clientY) return;
-    [movedRow, lastGroup, pointerMovedLast, pointer] = [null, null, true, [clientX, clientY]];
-  }, true);
+  document.addEventListener(
+    kind,
+    ({ clientX, clientY }) => {
+      // Browsers also report a resting pointer when another element moves under it.
+      if (kind === "pointermove" && pointer?.[0] === clientX && pointer[1] === clientY) return;
+      [movedRow, lastGroup, pointerMovedLast, pointer] = [null, null, true, [clientX, clientY]];
+    },
+    true,
+  );
 }
-document.documentElement.addEventListener("pointerleave", () => { pointer = null; });
-document.addEventListener("keydown", ({ key, altKey }) => {
-  if (altKey || !/^(Tab|Enter|Home|End|Arrow\w+|Page\w+)$/.test(key)) return;
-  [movedRow, pointerMovedLast] = [null, false];
-}, true);
+document.documentElement.addEventListener("pointerleave", () => {
+  pointer = null;
+});
+document.addEventListener(
+  "keydown",
+  ({ key, altKey }) => {
+    if (altKey || !/^(Tab|Enter|Home|End|Arrow\w+|Page\w+)$/.test(key)) return;
+    [movedRow, pointerMovedLast] = [null, false];
+  },
+  true,
+);
 
 /** The row that lies under the pointer now: rows move under a resting pointer. */
 function rowAtPointer() {
@@ -251,7 +296,7 @@ function rowAtPointer() {
 export function keyTarget() {
   if (movedRow !== null && rowOf(movedRow)) return rowOf(movedRow);
   const [focused, pointed] = [focusedRow(), rowAtPointer()];
-  return pointerMovedLast ? pointed ?? focused : focused ?? pointed;
+  return pointerMovedLast ? (pointed ?? focused) : (focused ?? pointed);
 }
 
 /** Applies an action to the row that a key acts on. @param {(row: Row) => void} act */
@@ -285,22 +330,30 @@ function focusMatch(offset) {
 function rowMenu(row, anchor) {
   const siblingRows = siblings(row);
   const place = siblingRows.indexOf(row);
-  openMenu(row.name, anchor, [
-    { name: "Inspect", act: () => inspectRow(`c${row.id}`) },
-    row.expandable ? { name: row.folded ? "Unfold" : "Fold", key: "Space", act: () => fold(row) } : null,
-    { name: view.pinned.includes(row.id) ? "Unpin" : "Pin on top", key: "p", act: () => pin(row) },
-    { name: "Hide", key: "h", act: () => hide(row) },
-    { name: "Hide all others", act: () => isolate(row) },
-    null,
-    ...groupItems(row),
-    { name: `Sort ${row.type} rows by name`, act: () => sort(row, "name") },
-    { name: `Sort ${row.type} rows by…`, act: () => addFilter(`sort ${quoteName(row.type)} by `) },
-    null,
-    ...(place > 0 ? [{ name: "Move up", key: "Alt ↑", act: () => move(row, siblingRows[place - 1]) }] : []),
-    ...(place < siblingRows.length - 1 ? [{ name: "Move down", key: "Alt ↓", act: () => move(row, siblingRows[place + 2] ?? null) }] : []),
-    ...(view.hiddenRows.size ? [{ name: `Show ${view.hiddenRows.size} hidden`, act: showHidden }] : []),
-    { name: "Copy name", act: () => navigator.clipboard?.writeText(row.name) },
-  ].filter((item, index, list) => item !== null || (index > 0 && list[index - 1] !== null && index < list.length - 1)));
+  openMenu(
+    row.name,
+    anchor,
+    [
+      { name: "Inspect", act: () => inspectRow(`c${row.id}`) },
+      row.expandable ? { name: row.folded ? "Unfold" : "Fold", key: "Space", act: () => fold(row) } : null,
+      { name: view.pinnedRows.includes(row.id) ? "Unpin" : "Pin on top", key: "p", act: () => pin(row) },
+      { name: "Hide", key: "h", act: () => hide(row) },
+      { name: "Hide all others", act: () => isolate(row) },
+      null,
+      ...groupItems(row),
+      { name: `Sort ${row.type} rows by name`, act: () => sort(row, "name") },
+      { name: `Sort ${row.type} rows by…`, act: () => addFilter(`sort ${quoteName(row.type)} by `) },
+      null,
+      ...(place > 0 ? [{ name: "Move up", key: "Alt ↑", act: () => move(row, siblingRows[place - 1]) }] : []),
+      ...(place < siblingRows.length - 1
+        ? [{ name: "Move down", key: "Alt ↓", act: () => move(row, siblingRows[place + 2] ?? null) }]
+        : []),
+      ...(view.hiddenRows.size ? [{ name: `Show ${view.hiddenRows.size} hidden`, act: showHidden }] : []),
+      { name: "Copy name", act: () => navigator.clipboard?.writeText(row.name) },
+    ].filter(
+      (item, index, list) => item !== null || (index > 0 && list[index - 1] !== null && index < list.length - 1),
+    ),
+  );
 }
 
 /**
@@ -312,10 +365,26 @@ function groupItems(row) {
   const rows = targetRows(row);
   const target = rows.length > 1 ? `${rows.length} selected rows` : row.name;
   return [
-    rows.length > 1 ? { name: `Group ${target}`, key: "G", act: () => group(rows) } : { name: view.selectedRows.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
-    ...(row.members > 0 ? [{ name: `Dissolve into ${row.members}`, key: "G", act: () => dissolve(row.name) }] : []),
-    { name: `Filter: only ${target}`, act: () => { clearSelectedRows(); appendFilter(`only container ${filterNames(rows)}`); } },
-    { name: `Filter: without ${target}`, act: () => { clearSelectedRows(); appendFilter(`hide container ${filterNames(rows)}`); } },
+    rows.length > 1
+      ? { name: `Group ${target}`, key: "G", act: () => group(rows) }
+      : { name: view.selectedRows.has(row.id) ? "Unselect" : "Select", key: "x", act: () => select(row) },
+    ...(row.members > 0
+      ? [{ name: `Dissolve into ${row.members}`, key: "G", act: () => dissolveGroup(row.name) }]
+      : []),
+    {
+      name: `Filter: only ${target}`,
+      act: () => {
+        clearSelectedRows();
+        appendFilter(`only container ${filterNames(rows)}`);
+      },
+    },
+    {
+      name: `Filter: without ${target}`,
+      act: () => {
+        clearSelectedRows();
+        appendFilter(`hide container ${filterNames(rows)}`);
+      },
+    },
     { name: `Reuse rows of ended ${row.type}s`, act: () => appendFilter(`reuse ${quoteName(row.type)}`) },
   ];
 }
@@ -340,9 +409,14 @@ function hiddenRowsMenu(button) {
 function hiddenRowItems() {
   const items = layout.hidden_rows.slice(0, 20).map((place) => ({
     name: `Show ${place.path.slice(-2).join(" › ")}`,
-    act: () => { view.hiddenRows.delete(place.id); storeRows(); },
+    act: () => {
+      view.hiddenRows.delete(place.id);
+      storeRows();
+    },
   }));
-  return layout.hidden_rows.length > 1 ? [{ name: `Show all ${view.hiddenRows.size}`, act: showHidden }, null, ...items] : items;
+  return layout.hidden_rows.length > 1
+    ? [{ name: `Show all ${view.hiddenRows.size}`, act: showHidden }, null, ...items]
+    : items;
 }
 
 /** Shows the number of hidden rows, and reports a name that no row has. */
@@ -355,8 +429,13 @@ export function showRowCounts() {
   if (field !== document.activeElement) field.value = view.names;
   const name = view.names.trim();
   const hasNoRows = (name !== "" || layout.hidden_rows.length > 0) && layout.rows.every((row) => row.pinned);
-  byId("no-rows").replaceChildren(...(hasNoRows
-    ? [make("p", { text: name ? `No row has “${name}” in its name.` : "All rows are hidden." }), make("button", { text: "Show all", onclick: name ? clearNames : showHidden })]
-    : []));
+  byId("no-rows").replaceChildren(
+    ...(hasNoRows
+      ? [
+          make("p", { text: name ? `No row has “${name}” in its name.` : "All rows are hidden." }),
+          make("button", { text: "Show all", onclick: name ? clearNames : showHidden }),
+        ]
+      : []),
+  );
   byId("no-rows").hidden = !hasNoRows;
 }

@@ -66,7 +66,12 @@ export function dragRow(event, row, siblings, click, move) {
 function subtreeEnd(row) {
   const index = layout.rows.indexOf(row);
   let end = index + 1;
-  while (end < layout.rows.length && layout.rows[end].ancestors.includes(row.id) && layout.rows[end].pinned === row.pinned) end += 1;
+  while (
+    end < layout.rows.length &&
+    layout.rows[end].ancestors.includes(row.id) &&
+    layout.rows[end].pinned === row.pinned
+  )
+    end += 1;
   return layout.rows[end - 1].y + layout.rows[end - 1].height;
 }
 

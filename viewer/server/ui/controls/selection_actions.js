@@ -7,13 +7,21 @@ import { facts } from "../state/facts.js";
 import { toTraceTime } from "../util/format.js";
 import { timeText } from "../util/time_range.js";
 import { layout, pinnedHeight, reveal, rowOf } from "../state/rows.js";
-import { clearSelection, hasSelection, isSelectMode, select, selectedStretches, setSelectMode } from "../state/selection.js";
+import {
+  clearSelection,
+  hasSelection,
+  isSelectMode,
+  select,
+  selectedStretches,
+  setSelectMode,
+} from "../state/selection.js";
 import { filterNames } from "./row_actions.js";
 import { leaveDiagram } from "./pointer.js";
 import { parseShownTimeRange } from "./time_range_field.js";
 import { showTab } from "../panels/side_panel.js";
 import { showNote } from "../util/status_line.js";
-import { fit, show, traceDuration, view } from "../state/view.js";
+import { traceDuration, view } from "../state/view_state.js";
+import { fit, show } from "../state/viewport.js";
 
 /** The free share on each side of the selection after a zoom to it. */
 const ZOOM_MARGIN = 0.1;
@@ -51,7 +59,10 @@ async function selectedNames() {
   const shownRows = layout.rows.filter((row) => view.selectedRows.has(row.id));
   const hiddenRows = [...view.selectedRows].filter((id) => !rowOf(id));
   const paths = await Promise.all(hiddenRows.map((id) => facts(`c${id}`, `selected ${id}`).catch(() => undefined)));
-  return [...(shownRows.length ? [filterNames(shownRows)] : []), ...paths.filter(Boolean).map((entity) => quoteName(entity.containers.join("/")))].join(", ");
+  return [
+    ...(shownRows.length ? [filterNames(shownRows)] : []),
+    ...paths.filter(Boolean).map((entity) => quoteName(entity.containers.join("/"))),
+  ].join(", ");
 }
 
 /** Filters away all other rows and times, and shows the rest. */
@@ -90,7 +101,10 @@ function readField() {
 
 /** Shows whether a drag moves or selects. */
 export function showSelectMode() {
-  for (const [id, isChosen] of /** @type {[string, boolean][]} */ ([["hand-mode", !isSelectMode()], ["select-mode", isSelectMode()]])) {
+  for (const [id, isChosen] of /** @type {[string, boolean][]} */ ([
+    ["hand-mode", !isSelectMode()],
+    ["select-mode", isSelectMode()],
+  ])) {
     byId(id).setAttribute("aria-checked", String(isChosen));
     byId(id).tabIndex = isChosen ? 0 : -1;
   }
@@ -100,22 +114,39 @@ export function showSelectMode() {
 export function listenToSelection() {
   const toolbar = byId("selection-toolbar");
   // The diagram below does not react.
-  for (const kind of ["pointerdown", "pointermove", "dblclick", "wheel"]) toolbar.addEventListener(kind, (/** @type {Event} */ event) => event.stopPropagation());
+  for (const kind of ["pointerdown", "pointermove", "dblclick", "wheel"])
+    toolbar.addEventListener(kind, (/** @type {Event} */ event) => event.stopPropagation());
   toolbar.addEventListener("pointerenter", leaveDiagram);
-  toolbar.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") event.stopPropagation(); });
+  toolbar.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Enter") event.stopPropagation();
+  });
   const field = byId("selection-field");
   field.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Enter") readField();
     else if (event.key === "Escape") field.blur();
   });
-  field.addEventListener("blur", () => { field.setAttribute("aria-invalid", "false"); select(view.selectedTime, view.selectedRows, "moving"); });
+  field.addEventListener("blur", () => {
+    field.setAttribute("aria-invalid", "false");
+    select(view.selectedTime, view.selectedRows, "moving");
+  });
   /** @type {[string, () => unknown][]} */
   const buttons = [
-    ["zoom-selection", zoomToSelection], ["only-selection", keepOnlySelection], ["selection-statistics", () => showTab("times", true)], ["note-selection", bookmark], ["clear-selection", clearSelection],
-    ["hand-mode", () => setSelectMode(false)], ["select-mode", () => setSelectMode(true)],
+    ["zoom-selection", zoomToSelection],
+    ["only-selection", keepOnlySelection],
+    ["selection-statistics", () => showTab("times", true)],
+    ["note-selection", bookmark],
+    ["clear-selection", clearSelection],
+    ["hand-mode", () => setSelectMode(false)],
+    ["select-mode", () => setSelectMode(true)],
   ];
-  for (const [id, act] of buttons) byId(id).addEventListener("click", () => { Promise.resolve(act()).catch((error) => showNote(String(error))); });
-  for (const [id, alternative] of [["hand-mode", "select-mode"], ["select-mode", "hand-mode"]]) {
+  for (const [id, act] of buttons)
+    byId(id).addEventListener("click", () => {
+      Promise.resolve(act()).catch((error) => showNote(String(error)));
+    });
+  for (const [id, alternative] of [
+    ["hand-mode", "select-mode"],
+    ["select-mode", "hand-mode"],
+  ]) {
     byId(id).addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       if (!/^Arrow/.test(event.key)) return;
       event.preventDefault();

@@ -1,11 +1,11 @@
 // Makes, moves and resizes the selection with the pointer.
 
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { leaveDiagram } from "./pointer.js";
 import { layout, pinnedHeight, rowAt, toRows, toWindow } from "../state/rows.js";
-import { rowsMeant, select, selectedStretches } from "../state/selection.js";
-import { view } from "../state/view.js";
+import { selectionOfRows, select, selectedStretches } from "../state/selection.js";
+import { view } from "../state/view_state.js";
 
 /** @type {HTMLElement} */ const diagram = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");
@@ -78,7 +78,8 @@ function followDrag(event, element, partAt, onClick = () => {}) {
 function rowsBetween(from, to) {
   const [above, below] = [Math.min(from, to), Math.max(from, to)];
   const isMixed = above < pinnedHeight() && below >= pinnedHeight();
-  const isVisible = (/** @type {import("../state/rows.js").Row} */ row) => row.pinned || toWindow(row.y) + row.height > pinnedHeight();
+  const isVisible = (/** @type {import("../state/rows.js").Row} */ row) =>
+    row.pinned || toWindow(row.y) + row.height > pinnedHeight();
   return layout.rows.filter((row) => row.y <= below && row.y + row.height > above && (!isMixed || isVisible(row)));
 }
 
@@ -91,7 +92,12 @@ export function pressToSelect(event, onClick) {
   if (event.button !== 0) return;
   const [x0, y0] = positionIn(event);
   const [start, height] = [chart.timeAt(x0), toRows(y0)];
-  followDrag(event, diagram, (x, y) => ({ time: [start, chart.timeAt(x)], rows: rowsMeant(rowsBetween(height, toRows(y))) }), () => onClick(x0, y0));
+  followDrag(
+    event,
+    diagram,
+    (x, y) => ({ time: [start, chart.timeAt(x)], rows: selectionOfRows(rowsBetween(height, toRows(y))) }),
+    () => onClick(x0, y0),
+  );
 }
 
 /** The moved selection for a position of the pointer. @param {number} x0 @param {number} y0 */
@@ -99,7 +105,10 @@ function moveFrom(x0, y0) {
   const [time, rows, stretches, start] = [view.selectedTime, view.selectedRows, selectedStretches(), indexAt(y0)];
   return (/** @type {number} */ x, /** @type {number} */ y) => {
     const shift = chart.timeAt(x) - chart.timeAt(x0);
-    return { time: time && /** @type {[number, number]} */ ([time[0] + shift, time[1] + shift]), rows: shiftedRows(rows, stretches, indexAt(y) - start) };
+    return {
+      time: time && /** @type {[number, number]} */ ([time[0] + shift, time[1] + shift]),
+      rows: shiftedRows(rows, stretches, indexAt(y) - start),
+    };
   };
 }
 
@@ -113,7 +122,7 @@ export function shiftedRows(rows, stretches, shift) {
   if (stretches.length !== 1 || shift === 0) return rows;
   const [first, last] = stretches[0];
   const inside = Math.min(Math.max(shift, -first), layout.rows.length - 1 - last);
-  return rowsMeant(layout.rows.slice(first + inside, last + inside + 1));
+  return selectionOfRows(layout.rows.slice(first + inside, last + inside + 1));
 }
 
 /**
@@ -143,7 +152,11 @@ export function listenToSelectionEdges() {
   }
 }
 
-/** The resized selection for a position of the pointer. @param {string[]} sides @returns {(x: number, y: number) => Part} */
+/**
+ * The resized selection for a position of the pointer.
+ * @param {string[]} sides
+ * @returns {(x: number, y: number) => Part}
+ */
 function resizeBy(sides) {
   const [time, rows, stretches] = [view.selectedTime, view.selectedRows, selectedStretches()];
   return (x, y) => {
@@ -153,7 +166,9 @@ function resizeBy(sides) {
     const [fixedRow, row] = [stretches[0]?.[sides.includes("top") ? 1 : 0] ?? 0, isRowMoved ? indexAt(y) : 0];
     return {
       time: isTimeMoved ? [fixedTime, chart.timeAt(x)] : time,
-      rows: isRowMoved ? rowsMeant(layout.rows.slice(Math.min(fixedRow, row), Math.max(fixedRow, row) + 1)) : rows,
+      rows: isRowMoved
+        ? selectionOfRows(layout.rows.slice(Math.min(fixedRow, row), Math.max(fixedRow, row) + 1))
+        : rows,
     };
   };
 }

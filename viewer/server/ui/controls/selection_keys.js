@@ -1,13 +1,22 @@
 // Makes, moves and resizes the selection with keys.
 
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { keyTarget } from "./row_actions.js";
 import { layout, reveal } from "../state/rows.js";
-import { hasSelection, isSelectMode, rowsMeant, select, selectedStretches, setSelectMode, sizeInWords } from "../state/selection.js";
+import {
+  hasSelection,
+  isSelectMode,
+  selectionOfRows,
+  select,
+  selectedStretches,
+  setSelectMode,
+  sizeInWords,
+} from "../state/selection.js";
 import { shiftedRows } from "./selection_drag.js";
 import { showNote } from "../util/status_line.js";
-import { show, view } from "../state/view.js";
+import { view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /** The share of the visible time range by which a key moves an edge. */
 const KEY_STEP = 1 / 100;
@@ -18,7 +27,7 @@ const KEY_STEP = 1 / 100;
 function startSelection() {
   const row = keyTarget();
   const span = view.to - view.from;
-  select([view.from + span * 0.4, view.from + span * 0.6], row ? rowsMeant([row]) : new Set());
+  select([view.from + span * 0.4, view.from + span * 0.6], row ? selectionOfRows([row]) : new Set());
 }
 
 /** `e`: selects a part, or moves the focus to the selection so that its time range can be typed. */
@@ -32,7 +41,11 @@ export function editSelection() {
   byId("selection-field").select();
 }
 
-/** Whether the rows below a group are shown, and not all of them are within a stretch. @param {number} index @param {number} last */
+/**
+ * Whether the rows below a group are shown, and not all of them are within a stretch.
+ * @param {number} index
+ * @param {number} last
+ */
 function isPartOfGroup(index, last) {
   const row = layout.rows[index];
   if (!row?.expandable || row.folded) return false;
@@ -50,16 +63,21 @@ function resizedRows(side, step) {
   const stretches = selectedStretches();
   if (stretches.length === 0) {
     const row = keyTarget() ?? layout.rows.find((row) => !row.expandable || row.folded);
-    return row ? rowsMeant([row]) : view.selectedRows;
+    return row ? selectionOfRows([row]) : view.selectedRows;
   }
   let [first, last] = [stretches[0][0], stretches[stretches.length - 1][1]];
   do {
     if (side === "top") first += step;
     else last += step;
-  } while (first <= last && first >= 0 && last < layout.rows.length && isPartOfGroup(side === "top" ? first : last, last));
+  } while (
+    first <= last &&
+    first >= 0 &&
+    last < layout.rows.length &&
+    isPartOfGroup(side === "top" ? first : last, last)
+  );
   if (first > last || first < 0 || last >= layout.rows.length) return view.selectedRows;
   reveal(layout.rows[side === "top" ? first : last]);
-  return rowsMeant(layout.rows.slice(first, last + 1));
+  return selectionOfRows(layout.rows.slice(first, last + 1));
 }
 
 /**
@@ -95,7 +113,8 @@ export function moveSelection(timeStep, rowStep) {
     return;
   }
   const shift = (view.to - view.from) * KEY_STEP * timeStep;
-  const time = view.selectedTime && /** @type {[number, number]} */ ([view.selectedTime[0] + shift, view.selectedTime[1] + shift]);
+  const time =
+    view.selectedTime && /** @type {[number, number]} */ ([view.selectedTime[0] + shift, view.selectedTime[1] + shift]);
   const rows = shiftedRows(view.selectedRows, selectedStretches(), rowStep);
   select(time, rows, "soon");
   const stretch = selectedStretches()[0];
@@ -118,7 +137,9 @@ export function listenToSelectionKeys() {
       const side = /** @type {Side} */ (edge.dataset.edges);
       const isTime = side === "left" || side === "right";
       /** @type {Record<string, number>} */
-      const steps = isTime ? { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 } : { ArrowUp: -1, ArrowDown: 1 };
+      const steps = isTime
+        ? { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }
+        : { ArrowUp: -1, ArrowDown: 1 };
       const step = steps[event.key];
       if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
@@ -131,5 +152,9 @@ export function listenToSelectionKeys() {
 /** `S`: a drag in the diagram selects, or moves the diagram. */
 export function toggleSelectMode() {
   setSelectMode(!isSelectMode());
-  showNote(isSelectMode() ? "A drag in the diagram selects; Shift: it moves the diagram" : "A drag moves the diagram; Shift: it selects");
+  showNote(
+    isSelectMode()
+      ? "A drag in the diagram selects; Shift: it moves the diagram"
+      : "A drag moves the diagram; Shift: it selects",
+  );
 }

@@ -3,12 +3,17 @@
 import { byId } from "../util/dom.js";
 import { openMenu } from "../util/menu.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange } from "../state/view.js";
+import { notifyChange } from "../state/view_state.js";
 
 /** @typedef {"system" | "light" | "dark" | "contrast"} Choice */
 
 /** @type {[Choice, string][]} */
-const NAMES = [["system", "As the system"], ["light", "Light"], ["dark", "Dark"], ["contrast", "High contrast"]];
+const NAMES = [
+  ["system", "As the system"],
+  ["light", "Light"],
+  ["dark", "Dark"],
+  ["contrast", "High contrast"],
+];
 const SYSTEM = [matchMedia("(prefers-color-scheme: dark)"), matchMedia("(prefers-contrast: more)")];
 
 const KEY = "tumit:theme";
@@ -23,7 +28,8 @@ function storedTheme() {
 export function applyTheme() {
   const [dark, contrast] = SYSTEM.map((query) => query.matches);
   const choice = storedTheme();
-  document.documentElement.dataset.theme = choice !== "system" ? choice : contrast ? "contrast" : dark ? "dark" : "light";
+  document.documentElement.dataset.theme =
+    choice !== "system" ? choice : contrast ? "contrast" : dark ? "dark" : "light";
 }
 
 /** @param {Choice} choice */
@@ -45,15 +51,24 @@ export function nextTheme() {
  * @param {() => void} act called after each change of the theme
  */
 export function watchTheme(act) {
-  const apply = () => { applyTheme(); act(); };
+  const apply = () => {
+    applyTheme();
+    act();
+  };
   for (const query of SYSTEM) query.addEventListener("change", apply);
-  window.addEventListener("storage", ({ key }) => { if (key === KEY) apply(); });
+  window.addEventListener("storage", ({ key }) => {
+    if (key === KEY) apply();
+  });
 }
 
 export function listenToTheme() {
   watchTheme(() => notifyChange("style"));
   byId("theme").addEventListener("click", (/** @type {MouseEvent} */ event) => {
     const anchor = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    openMenu("Theme", anchor, NAMES.map(([choice, name]) => ({ name, checked: choice === storedTheme(), act: () => setTheme(choice) })));
+    openMenu(
+      "Theme",
+      anchor,
+      NAMES.map(([choice, name]) => ({ name, checked: choice === storedTheme(), act: () => setTheme(choice) })),
+    );
   });
 }

@@ -6,7 +6,8 @@ import { formatTimestamp, formatDuration, fromOrigin } from "../util/format.js";
 import { showNote } from "../util/status_line.js";
 import { parseTime, parseTimeRange } from "../util/time_range.js";
 import { select } from "../state/selection.js";
-import { traceDuration, show, view } from "../state/view.js";
+import { traceDuration, view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /** @type {HTMLInputElement} */ const field = byId("time-range-field");
 /** @type {HTMLElement} */ const errorLine = byId("time-range-error");
@@ -44,12 +45,19 @@ export function listenToTimeRange() {
     field.blur();
     show(range.from, range.to, true);
     showTimeRange();
-    if (Math.round(range.from) !== view.from || Math.round(range.to) !== view.to) showNote("The page cannot show all of this time range: this is the nearest one");
+    if (Math.round(range.from) !== view.from || Math.round(range.to) !== view.to)
+      showNote("The page cannot show all of this time range: this is the nearest one");
   });
   // Firefox places the caret at the pointer after the focus event, and so removes the selection.
   let hasNewFocus = false;
-  field.addEventListener("focus", () => { hasNewFocus = true; field.select(); });
-  field.addEventListener("click", () => { if (hasNewFocus && field.selectionStart === field.selectionEnd) field.select(); hasNewFocus = false; });
+  field.addEventListener("focus", () => {
+    hasNewFocus = true;
+    field.select();
+  });
+  field.addEventListener("click", () => {
+    if (hasNewFocus && field.selectionStart === field.selectionEnd) field.select();
+    hasNewFocus = false;
+  });
   field.addEventListener("input", () => showError(null));
   field.addEventListener("blur", () => window.setTimeout(showTimeRange, 0));
   field.addEventListener("keydown", (event) => {
@@ -87,5 +95,9 @@ export function parseShownTimeRange(text, current) {
   const from = range.from === null ? 0 : fromOrigin(range.from);
   const to = range.to === null ? traceDuration() : fromOrigin(range.to);
   if (from < to) return { from, to };
-  return { error: `the time range \`${text.trim()}\` is outside the trace, which is \`${formatTimestamp(0, 1)} .. ${formatTimestamp(traceDuration(), 1)}\`` };
+  return {
+    error:
+      `the time range \`${text.trim()}\` is outside the trace, ` +
+      `which is \`${formatTimestamp(0, 1)} .. ${formatTimestamp(traceDuration(), 1)}\``,
+  };
 }

@@ -3,10 +3,15 @@
 // contains them.
 
 import { request, send } from "../net/api.js";
-import { setSetting, setting } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
 
 /** The words of the categories with their meaning. @type {[string, string][]} */
-export const CATEGORIES = [["busy", "The unit computes"], ["overhead", "It communicates, synchronises or schedules"], ["idle", "It waits"], ["ignored", "The enclosing state decides"]];
+export const CATEGORIES = [
+  ["busy", "The unit computes"],
+  ["overhead", "It communicates, synchronises or schedules"],
+  ["idle", "It waits"],
+  ["ignored", "The enclosing state decides"],
+];
 
 /**
  * A value with the category that it has without an assignment.
@@ -56,7 +61,11 @@ export function restoreCategories() {
 
 /** Writes the assigned categories to the address. */
 function storeCategories() {
-  appliedAddress = assigned.size ? categoryList().map((pair) => pair.join("-")).join(" ") : null;
+  appliedAddress = assigned.size
+    ? categoryList()
+        .map((pair) => pair.join("-"))
+        .join(" ")
+    : null;
   setSetting("categories", appliedAddress);
 }
 

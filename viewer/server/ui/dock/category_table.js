@@ -16,17 +16,49 @@ function fill() {
   const rows = categorizedValues().map((entry) => {
     const assigned = assignedCategory(entry.value);
     const current = assigned ?? entry.category;
-    const choose = make("select", { "aria-label": `Category of ${entry.name}`, "data-key": `category ${entry.value}`, onchange: () => {
-      assign(entry.value, choose.value === entry.category ? null : choose.value);
-      refill(box, fill);
-    } }, ...CATEGORIES.map(([word]) => make("option", { value: word, text: word, ...(word === current ? { selected: "" } : {}) })));
+    const choose = make(
+      "select",
+      {
+        "aria-label": `Category of ${entry.name}`,
+        "data-key": `category ${entry.value}`,
+        onchange: () => {
+          assign(entry.value, choose.value === entry.category ? null : choose.value);
+          refill(box, fill);
+        },
+      },
+      ...CATEGORIES.map(([word]) =>
+        make("option", { value: word, text: word, ...(word === current ? { selected: "" } : {}) }),
+      ),
+    );
     const origin = assigned ? "chosen" : ORIGINS[entry.origin];
-    return make("tr", {}, make("th", { scope: "row", text: entry.name }), make("td", { text: entry.type }), make("td", {}, choose), make("td", { class: `origin ${assigned ? "chosen" : ""}`, text: origin }));
+    return make(
+      "tr",
+      {},
+      make("th", { scope: "row", text: entry.name }),
+      make("td", { text: entry.type }),
+      make("td", {}, choose),
+      make("td", { class: `origin ${assigned ? "chosen" : ""}`, text: origin }),
+    );
   });
   const head = ["Value", "Type", "Category", "Origin"].map((text) => make("th", { scope: "col", text }));
-  const meanings = CATEGORIES.map(([word, meaning]) => `${word}: ${meaning[0].toLowerCase()}${meaning.slice(1)}`).join("; ");
+  const meanings = CATEGORIES.map(([word, meaning]) => `${word}: ${meaning[0].toLowerCase()}${meaning.slice(1)}`).join(
+    "; ",
+  );
   box.replaceChildren(
-    make("p", { class: "hint", text: `The innermost state of a unit decides. ${meanings[0].toUpperCase()}${meanings.slice(1)}. A guess follows from the name; choose another category where it is wrong. The choice is kept for all traces of this program.` }),
-    rows.length ? make("table", { "aria-label": "Categories" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)) : make("p", { text: "The trace has no states." }),
+    make("p", {
+      class: "hint",
+      text:
+        `The category of a unit is that of its innermost state. ${meanings[0].toUpperCase()}${meanings.slice(1)}. ` +
+        "A guess follows from the name; choose another category where it is wrong. " +
+        "The choice is kept for all traces of this program.",
+    }),
+    rows.length
+      ? make(
+          "table",
+          { "aria-label": "Categories" },
+          make("thead", {}, make("tr", {}, ...head)),
+          make("tbody", {}, ...rows),
+        )
+      : make("p", { text: "The trace has no states." }),
   );
 }

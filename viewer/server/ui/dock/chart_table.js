@@ -18,14 +18,55 @@ export const TABLE_ROWS = 100;
 export function showTable(box, title, { columns, rows, all }, sort, onSort, onMore) {
   const head = columns.map(({ heading, is_number: isNumber }, index) => {
     const isSorted = sort?.[0] === index;
-    const button = make("button", { text: heading || "–", "data-key": `sort ${index}`, title: "Sort", onclick: () => onSort(nextSort(sort, index, isNumber)) });
-    return make("th", { scope: "col", class: isNumber ? "number" : null, "aria-sort": isSorted ? (sort[1] ? "descending" : "ascending") : "none" }, button);
+    const button = make("button", {
+      text: heading || "–",
+      "data-key": `sort ${index}`,
+      title: "Sort",
+      onclick: () => onSort(nextSort(sort, index, isNumber)),
+    });
+    return make(
+      "th",
+      {
+        scope: "col",
+        class: isNumber ? "number" : null,
+        "aria-sort": isSorted ? (sort[1] ? "descending" : "ascending") : "none",
+      },
+      button,
+    );
   });
-  const body = rows.map((cells) => make("tr", {}, ...cells.map((text, index) => make(index === 0 ? "th" : "td", { text, class: columns[index].is_number ? "number" : null, ...(index === 0 ? { scope: "row" } : {}) }))));
-  refill(box, () => box.replaceChildren(
-    all === 0 ? make("p", { class: "hint", text: "There are no numbers at this time." }) : make("table", { "aria-label": `Numbers of ${title}` }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...body)),
-    rows.length < all ? make("button", { class: "quiet-button", "data-key": "more rows", text: `${groupDigits(rows.length)} of ${groupDigits(all)} rows; show more`, onclick: onMore }) : "",
-  ));
+  const body = rows.map((cells) =>
+    make(
+      "tr",
+      {},
+      ...cells.map((text, index) =>
+        make(index === 0 ? "th" : "td", {
+          text,
+          class: columns[index].is_number ? "number" : null,
+          ...(index === 0 ? { scope: "row" } : {}),
+        }),
+      ),
+    ),
+  );
+  refill(box, () =>
+    box.replaceChildren(
+      all === 0
+        ? make("p", { class: "hint", text: "There are no numbers at this time." })
+        : make(
+            "table",
+            { "aria-label": `Numbers of ${title}` },
+            make("thead", {}, make("tr", {}, ...head)),
+            make("tbody", {}, ...body),
+          ),
+      rows.length < all
+        ? make("button", {
+            class: "quiet-button",
+            "data-key": "more rows",
+            text: `${groupDigits(rows.length)} of ${groupDigits(all)} rows; show more`,
+            onclick: onMore,
+          })
+        : "",
+    ),
+  );
 }
 
 /**

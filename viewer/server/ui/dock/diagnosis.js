@@ -10,10 +10,12 @@ import { findText } from "../panels/search.js";
 import { reveal, rowOf } from "../state/rows.js";
 import { select, selectedRowNumbers, selectionKey } from "../state/selection.js";
 import { viewsRange } from "../state/time_cursor.js";
-import { activeFilters, currentGeneration, setSetting, setting, show, traceDuration, view } from "../state/view.js";
-import { sharedOptions } from "./card_list.js";
+import { setSetting, setting } from "../state/address.js";
+import { activeFilters, currentGeneration, traceDuration, view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
+import { sharedOptions } from "./cards/card_list.js";
 import { categoryParameter } from "./category_list.js";
-import { LatestRequest } from "./card_request.js";
+import { LatestRequest } from "./cards/card_request.js";
 import { setMode, toggleMode } from "./diagram_mode.js";
 import { reportSections } from "./diagnosis_sections.js";
 
@@ -35,7 +37,9 @@ let timer = 0;
 let requestedKey = "";
 /** @type {any} */ let answer = null;
 
-const latestRequest = new LatestRequest(fetchReport, (error) => showProblem(error instanceof Error ? error.message : String(error)));
+const latestRequest = new LatestRequest(fetchReport, (error) =>
+  showProblem(error instanceof Error ? error.message : String(error)),
+);
 
 /** Shows the report of the current time range. */
 export function showDiagnosis() {
@@ -46,7 +50,9 @@ export function showDiagnosis() {
 /** Computes the report again if its subject has changed. @param {number} [after] milliseconds */
 export function refreshDiagnosis(after = REST_DELAY) {
   window.clearTimeout(timer);
-  timer = window.setTimeout(() => { latestRequest.run(); }, after);
+  timer = window.setTimeout(() => {
+    latestRequest.run();
+  }, after);
 }
 
 function currentSubject() {
@@ -66,7 +72,13 @@ async function fetchReport() {
   if (box.hidden) return;
   subject = currentSubject();
   const cards = JSON.stringify([{ name: "diagnosis", options: sharedOptions(), width: 0, height: 0 }]);
-  const parameters = { ...subject, cards, categories: categoryParameter(), filters: activeFilters(), question: JSON.stringify(questions()) };
+  const parameters = {
+    ...subject,
+    cards,
+    categories: categoryParameter(),
+    filters: activeFilters(),
+    question: JSON.stringify(questions()),
+  };
   const key = JSON.stringify([parameters, currentGeneration()]);
   if (key === requestedKey && answer) {
     // A row of the report has made a selection, or it is gone.
@@ -97,23 +109,71 @@ function fill() {
   // Text that is being typed stays.
   const field = /** @type {HTMLInputElement | null} */ (box.querySelector("input:focus"));
   const typed = field && [field.dataset.key, field.value];
-  refill(box, () => box.replaceChildren(heading(), ...reportSections(answer, { selectUnits, selectWait, findValue, showPath: () => toggleMode("critical-path"), ask })));
-  const again = typed && /** @type {HTMLInputElement | null} */ (box.querySelector(`[data-key="${typed[0]}"]`));
-  if (again) again.value = String(typed[1]);
+  refill(box, () =>
+    box.replaceChildren(
+      heading(),
+      ...reportSections(answer, {
+        selectUnits,
+        selectWait,
+        findValue,
+        showPath: () => toggleMode("critical-path"),
+        ask,
+      }),
+    ),
+  );
+  const replacement = typed && /** @type {HTMLInputElement | null} */ (box.querySelector(`[data-key="${typed[0]}"]`));
+  if (replacement) replacement.value = String(typed[1]);
 }
 
 /** The subject of the report, and the command that prints it. */
 function heading() {
   const { from, to, level, units } = answer.report;
   const name = `${units} × ${level}, ${rangeInWords(from, to)}`;
-  const again = ownSelection !== null && make("button", { class: "quiet-button", text: "Examine the selection", onclick: () => { ownSelection = null; refreshDiagnosis(0); } });
+  const selectionButton =
+    ownSelection !== null &&
+    make("button", {
+      class: "quiet-button",
+      text: "Examine the selection",
+      onclick: () => {
+        ownSelection = null;
+        refreshDiagnosis(0);
+      },
+    });
   const text = command();
-  const copy = make("button", { class: "quiet-button", text: "Copy", "aria-label": "Copy the command", onclick: () => { navigator.clipboard?.writeText(text).then(() => { copy.textContent = "Copied"; }, () => {}); } });
-  return make("header", { class: "diagnosis-head" }, make("h2", { text: name }), again, make("span", { class: "command", role: "group", "aria-label": "Command of this report", title: "The command that prints this report" }, make("code", { text })), copy);
+  const copy = make("button", {
+    class: "quiet-button",
+    text: "Copy",
+    "aria-label": "Copy the command",
+    onclick: () => {
+      navigator.clipboard?.writeText(text).then(
+        () => {
+          copy.textContent = "Copied";
+        },
+        () => {},
+      );
+    },
+  });
+  return make(
+    "header",
+    { class: "diagnosis-head" },
+    make("h2", { text: name }),
+    selectionButton,
+    make(
+      "span",
+      {
+        class: "command",
+        role: "group",
+        "aria-label": "Command of this report",
+        title: "The command that prints this report",
+      },
+      make("code", { text }),
+    ),
+    copy,
+  );
 }
 
 /** A text as one argument of a command. @param {string} text */
-const quoted = (text) => /^[\w./:,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+const quoteArgument = (text) => (/^[\w./:,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** The command that prints the report. */
 function command() {
@@ -121,11 +181,30 @@ function command() {
   const isWhole = from <= 0 && to >= traceDuration();
   const interval = isWhole ? [] : ["--interval", [from, to].map((time) => timeText(toTraceTime(time))).join("..")];
   const filters = JSON.parse(activeFilters() || "[]").flatMap((/** @type {string} */ filter) => ["--filter", filter]);
-  const rows = readRuns(units).map((id) => rowOf(id)?.filter_name).filter(Boolean).join(", ");
-  const options = Object.entries({ ...sharedOptions(), ...(rows ? { units: rows } : {}) }).flatMap(([name, value]) => ["--option", `${name}=${value}`]);
+  const rows = readRuns(units)
+    .map((id) => rowOf(id)?.filter_name)
+    .filter(Boolean)
+    .join(", ");
+  const options = Object.entries({ ...sharedOptions(), ...(rows ? { units: rows } : {}) }).flatMap(([name, value]) => [
+    "--option",
+    `${name}=${value}`,
+  ]);
   const { phase, what_if: changes } = questions();
-  const questionOptions = [...(phase ? ["--phase", phase] : []), ...changes.flatMap(([name, percent]) => ["--what-if", `${name}=${percent}`])];
-  return ["tumit", "diagnose", answer.path ?? byId("name").textContent ?? "", ...interval, ...filters, ...options, ...questionOptions].map(quoted).join(" ");
+  const questionOptions = [
+    ...(phase ? ["--phase", phase] : []),
+    ...changes.flatMap(([name, percent]) => ["--what-if", `${name}=${percent}`]),
+  ];
+  return [
+    "tumit",
+    "diagnose",
+    answer.path ?? byId("name").textContent ?? "",
+    ...interval,
+    ...filters,
+    ...options,
+    ...questionOptions,
+  ]
+    .map(quoteArgument)
+    .join(" ");
 }
 
 /**
@@ -134,7 +213,9 @@ function command() {
  * @param {[number, number] | null} [time]
  */
 function selectUnits(names, time = view.selectedTime) {
-  const containers = names.map((name) => answer.units[name] ?? answer.containers[name]).filter((id) => id !== undefined);
+  const containers = names
+    .map((name) => answer.units[name] ?? answer.containers[name])
+    .filter((id) => id !== undefined);
   if (time && (time[0] < view.from || time[1] > view.to || time[1] - time[0] < (view.to - view.from) / 200)) {
     const margin = Math.max(1, (time[1] - time[0]) * MARGIN);
     show(time[0] - margin, time[1] + margin, true);

@@ -3,7 +3,7 @@
 
 import { make } from "../util/dom.js";
 import { formatDuration, formatPercent, groupDigits, rangeInWords } from "../util/format.js";
-import { setting } from "../state/view.js";
+import { setting } from "../state/address.js";
 
 /**
  * The actions of the report.
@@ -56,10 +56,18 @@ function section(name, ...contents) {
  */
 function table(name, head, rows, numbers) {
   const attributes = (/** @type {number} */ column) => (numbers.includes(column) ? { class: "number" } : {});
-  const cell = (/** @type {Node | string} */ content, /** @type {number} */ column) => make(column === 0 ? "th" : "td", { ...(column === 0 ? { scope: "row" } : {}), ...attributes(column) }, content);
-  return make("table", { "aria-label": name },
-    make("thead", {}, make("tr", {}, ...head.map((text, column) => make("th", { scope: "col", text, ...attributes(column) })))),
-    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell)))));
+  const cell = (/** @type {Node | string} */ content, /** @type {number} */ column) =>
+    make(column === 0 ? "th" : "td", { ...(column === 0 ? { scope: "row" } : {}), ...attributes(column) }, content);
+  return make(
+    "table",
+    { "aria-label": name },
+    make(
+      "thead",
+      {},
+      make("tr", {}, ...head.map((text, column) => make("th", { scope: "col", text, ...attributes(column) }))),
+    ),
+    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map(cell)))),
+  );
 }
 
 /**
@@ -68,13 +76,26 @@ function table(name, head, rows, numbers) {
  * @param {string} title
  * @param {() => void} act
  */
-const link = (text, title, act, key = `${title} ${text}`) => make("button", { class: "cell-button", text, title, "data-key": key, onclick: act });
+const link = (text, title, act, key = `${title} ${text}`) =>
+  make("button", { class: "cell-button", text, title, "data-key": key, onclick: act });
 
 /** @param {any} report */
 function efficiency({ efficiency: factors }) {
-  if (!factors) return make("p", { class: "hint", text: "No unit is ever busy. Choose the states in which the program works in Categories, or count time without states as busy by the option “Stateless”." });
+  if (!factors)
+    return make("p", {
+      class: "hint",
+      text:
+        "No unit is ever busy. Choose the states in which the program works in Categories, or count time without " +
+        "states as busy by the option “Stateless”.",
+    });
   const lines = FACTORS.filter(([key]) => typeof factors[key] === "number").map(([key, name, level, meaning]) => {
-    const line = make("li", { title: meaning }, make("span", { text: name }), make("i", { class: "share", "aria-hidden": "true" }), make("b", { text: formatPercent(factors[key]) }));
+    const line = make(
+      "li",
+      { title: meaning },
+      make("span", { text: name }),
+      make("i", { class: "share", "aria-hidden": "true" }),
+      make("b", { text: formatPercent(factors[key]) }),
+    );
     line.style.setProperty("--level", String(level));
     line.style.setProperty("--share", String(Math.min(1, factors[key])));
     return line;
@@ -85,91 +106,264 @@ function efficiency({ efficiency: factors }) {
 /** @param {any} answer @param {ReportActions} actions */
 function waits({ report, rows: [total] }, { selectWait, selectUnits, findValue }) {
   if (report.waits.length === 0) return [make("p", { class: "hint", text: "No waits in this time range." })];
-  const place = (/** @type {string | null} */ line) => line ? link(line, "Find the entities of this line", () => findValue(`at:${line}`)) : "";
+  const place = (/** @type {string | null} */ line) =>
+    line ? link(line, "Find the entities of this line", () => findValue(`at:${line}`)) : "";
   const rows = report.waits.map((/** @type {any} */ wait, /** @type {number} */ index) => {
-    const cause = wait.main_cause ? make("span", {}, link(wait.main_cause[0], "Select the unit that causes most of it", () => selectUnits([wait.main_cause[0]]), `cause ${index}`), ` ${formatPercent(wait.main_cause[1])}${wait.cause ? `, in ${wait.cause}` : ", which waits itself"}`) : "";
+    const cause = wait.main_cause
+      ? make(
+          "span",
+          {},
+          link(
+            wait.main_cause[0],
+            "Select the unit that causes most of it",
+            () => selectUnits([wait.main_cause[0]]),
+            `cause ${index}`,
+          ),
+          ` ${formatPercent(wait.main_cause[1])}${wait.cause ? `, in ${wait.cause}` : ", which waits itself"}`,
+        )
+      : "";
     return [
-      link(`${capital(wait.kind)} in ${wait.state}`, "Select the longest of these waits", () => selectWait(wait), `wait ${index}`),
-      formatDuration(Number(wait.nanos)), formatPercent(wait.share), groupDigits(wait.count), cause, place(wait.causing_line), wait.main_waiter ? `${wait.main_waiter[0]} ${formatPercent(wait.main_waiter[1])}` : "", place(wait.waiting_line),
+      link(
+        `${capitalise(wait.kind)} in ${wait.state}`,
+        "Select the longest of these waits",
+        () => selectWait(wait),
+        `wait ${index}`,
+      ),
+      formatDuration(Number(wait.nanos)),
+      formatPercent(wait.share),
+      groupDigits(wait.count),
+      cause,
+      place(wait.causing_line),
+      wait.main_waiter ? `${wait.main_waiter[0]} ${formatPercent(wait.main_waiter[1])}` : "",
+      place(wait.waiting_line),
     ];
   });
   return [
     make("p", { class: "hint", text: `${formatDuration(Number(report.wait_nanos))} of all units together.` }),
-    table("Waits", ["Wait", "Cost", "Of all time", "Number", "Cause", "Line of the cause", "Waits most", "Line of the wait"], rows, [1, 2, 3]),
-    more(total - rows.length),
+    table(
+      "Waits",
+      ["Wait", "Cost", "Of all time", "Number", "Cause", "Line of the cause", "Waits most", "Line of the wait"],
+      rows,
+      [1, 2, 3],
+    ),
+    omissionHint(total - rows.length),
   ];
 }
 
 /** @param {any} answer @param {ReportActions} actions */
 function criticalPath({ report, rows: [, values, units] }, { findValue, selectUnits, showPath }) {
   const time = (/** @type {any} */ { nanos, share }) => [formatDuration(nanos), formatPercent(share)];
-  const byValue = report.path_values.map((/** @type {any} */ part) => [link(part.name, "Find these states", () => findValue(part.name)), ...time(part), formatDuration(part.nanos * USUAL_DECREASE / 100)]);
-  const byUnit = report.path_units.map((/** @type {any} */ part) => [link(part.name, "Select this row", () => selectUnits([part.name])), ...time(part)]);
+  const byValue = report.path_values.map((/** @type {any} */ part) => [
+    link(part.name, "Find these states", () => findValue(part.name)),
+    ...time(part),
+    formatDuration((part.nanos * USUAL_DECREASE) / 100),
+  ]);
+  const byUnit = report.path_units.map((/** @type {any} */ part) => [
+    link(part.name, "Select this row", () => selectUnits([part.name])),
+    ...time(part),
+  ]);
   const byCategory = report.path_categories.map((/** @type {any} */ part) => [part.name, ...time(part)]);
   return [
-    make("p", { class: "hint" }, `${formatDuration(report.path_nanos)}, of which ${formatDuration(report.path_transit)} in messages. `, make("button", { class: "text-button", text: "Show it in the diagram", onclick: showPath })),
-    make("div", { class: "path-tables" },
-      table("Critical path by value", ["Value", "On the path", "Share", `Gain at ${USUAL_DECREASE} % less`], byValue, [1, 2, 3]),
-      table("Critical path by container", [capital(report.level), "On the path", "Share"], byUnit, [1, 2]),
-      table("Critical path by category", ["Category", "On the path", "Share"], byCategory, [1, 2])),
-    more(values - byValue.length + units - byUnit.length),
+    make(
+      "p",
+      { class: "hint" },
+      `${formatDuration(report.path_nanos)}, of which ${formatDuration(report.path_transit)} in messages. `,
+      make("button", { class: "text-button", text: "Show it in the diagram", onclick: showPath }),
+    ),
+    make(
+      "div",
+      { class: "path-tables" },
+      table(
+        "Critical path by value",
+        ["Value", "On the path", "Share", `Gain at ${USUAL_DECREASE} % less`],
+        byValue,
+        [1, 2, 3],
+      ),
+      table("Critical path by container", [capitalise(report.level), "On the path", "Share"], byUnit, [1, 2]),
+      table("Critical path by category", ["Category", "On the path", "Share"], byCategory, [1, 2]),
+    ),
+    omissionHint(values - byValue.length + units - byUnit.length),
   ];
 }
 
 /** @param {any} report @param {ReportActions} actions */
 function whatIf(report, { ask }) {
   const [, name = "", percent = "50"] = /^(.+)=(.+)$/.exec(setting("whatif") ?? "") ?? [];
-  const state = make("input", { type: "text", value: name, "aria-label": "Values that take less time", placeholder: "MPI_*", list: "what-if-values", spellcheck: "false", "data-key": "what-if value" });
-  const decrease = make("input", { type: "number", min: 0, max: 100, step: "any", value: percent, "aria-label": "Decrease in percent", "data-key": "what-if percent" });
-  const form = make("form", { class: "question", autocomplete: "off", "aria-label": "What if", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); ask("whatif", state.value.trim() ? `${state.value.trim()}=${decrease.value}` : ""); } },
-    "If", state, make("datalist", { id: "what-if-values" }, ...report.path_values.map((/** @type {any} */ part) => make("option", { value: part.name }))), "took", decrease, "% less time", make("button", { type: "submit", class: "quiet-button", text: "Estimate", "data-key": "what-if estimate" }));
+  const state = make("input", {
+    type: "text",
+    value: name,
+    "aria-label": "Values that take less time",
+    placeholder: "MPI_*",
+    list: "what-if-values",
+    spellcheck: "false",
+    "data-key": "what-if value",
+  });
+  const decrease = make("input", {
+    type: "number",
+    min: 0,
+    max: 100,
+    step: "any",
+    value: percent,
+    "aria-label": "Decrease in percent",
+    "data-key": "what-if percent",
+  });
+  const form = make(
+    "form",
+    {
+      class: "question",
+      autocomplete: "off",
+      "aria-label": "What if",
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        ask("whatif", state.value.trim() ? `${state.value.trim()}=${decrease.value}` : "");
+      },
+    },
+    "If",
+    state,
+    make(
+      "datalist",
+      { id: "what-if-values" },
+      ...report.path_values.map((/** @type {any} */ part) => make("option", { value: part.name })),
+    ),
+    "took",
+    decrease,
+    "% less time",
+    make("button", { type: "submit", class: "quiet-button", text: "Estimate", "data-key": "what-if estimate" }),
+  );
   form.querySelector("button")?.setAttribute("type", "submit");
-  const results = report.what_ifs.map((/** @type {any} */ change) => make("p", { role: "status", "aria-label": "Gain", text: `${change.name} ${change.percent} % shorter: ${formatDuration(change.gain)} of ${formatDuration(report.path_nanos)} less, at most (${formatDuration(change.path_nanos)} on the critical path).` }));
+  const results = report.what_ifs.map((/** @type {any} */ change) =>
+    make("p", {
+      role: "status",
+      "aria-label": "Gain",
+      text:
+        `${change.name} ${change.percent} % shorter: ${formatDuration(change.gain)} of ` +
+        `${formatDuration(report.path_nanos)} less, at most ` +
+        `(${formatDuration(change.path_nanos)} on the critical path).`,
+    }),
+  );
   return [form, ...results];
 }
 
 /** @param {any} report @param {ReportActions} actions */
 function imbalance(report, { selectUnits }) {
-  if (report.imbalances.length === 0) return [make("p", { class: "hint", text: "No imbalance of busy time of 5 % or more." })];
+  if (report.imbalances.length === 0)
+    return [make("p", { class: "hint", text: "No imbalance of busy time of 5 % or more." })];
   const rows = report.imbalances.map((/** @type {any} */ part, /** @type {number} */ index) => [
-    part.within ? `${part.level} in ${part.within}` : part.level, link(part.busiest, "Select this row", () => selectUnits([part.busiest]), `busiest ${index}`), formatPercent(part.excess), formatDuration(part.nanos), link(part.least_busy, "Select this row", () => selectUnits([part.least_busy]), `least ${index}`)]);
-  return [table("Imbalance of busy time", ["Level", "Busiest", "Above the mean", "More busy time", "Least busy"], rows, [2, 3])];
+    part.within ? `${part.level} in ${part.within}` : part.level,
+    link(part.busiest, "Select this row", () => selectUnits([part.busiest]), `busiest ${index}`),
+    formatPercent(part.excess),
+    formatDuration(part.nanos),
+    link(part.least_busy, "Select this row", () => selectUnits([part.least_busy]), `least ${index}`),
+  ]);
+  return [
+    table(
+      "Imbalance of busy time",
+      ["Level", "Busiest", "Above the mean", "More busy time", "Least busy"],
+      rows,
+      [2, 3],
+    ),
+  ];
 }
 
 /** @param {any} report @param {ReportActions} actions */
 function collectives(report, { findValue }) {
   const rows = report.collectives.map((/** @type {any} */ group) => {
-    const [mean, longest] = group.has_unknown_roots ? ["unknown", "unknown"] : [formatDuration(Math.floor(Number(group.wait_nanos) / Math.max(1, group.parts))), formatDuration(group.longest_wait)];
-    return [link(group.state, "Find these states", () => findValue(group.state)), group.communicator, groupDigits(group.operations), mean, longest, group.main_cause ? `${group.main_cause[0]} ${formatPercent(group.main_cause[1])}` : ""];
+    const [mean, longest] = group.has_unknown_roots
+      ? ["unknown", "unknown"]
+      : [
+          formatDuration(Math.floor(Number(group.wait_nanos) / Math.max(1, group.parts))),
+          formatDuration(group.longest_wait),
+        ];
+    return [
+      link(group.state, "Find these states", () => findValue(group.state)),
+      group.communicator,
+      groupDigits(group.operations),
+      mean,
+      longest,
+      group.main_cause ? `${group.main_cause[0]} ${formatPercent(group.main_cause[1])}` : "",
+    ];
   });
-  return table("Collective operations", ["State", "Communicator", "Operations", "Mean wait", "Longest wait", "Awaited most"], rows, [2, 3, 4]);
+  return table(
+    "Collective operations",
+    ["State", "Communicator", "Operations", "Mean wait", "Longest wait", "Awaited most"],
+    rows,
+    [2, 3, 4],
+  );
 }
 
 /** @param {any} report @param {ReportActions} actions */
 function phases(report, { ask, selectUnits }) {
-  const field = make("input", { type: "text", value: setting("phase") ?? "", "aria-label": "Values that are phases", placeholder: "step*", spellcheck: "false", "data-key": "phase" });
-  const form = make("form", { class: "question", autocomplete: "off", "aria-label": "Phases", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); ask("phase", field.value.trim()); } },
-    "Each occurrence of", field, make("button", { class: "quiet-button", text: "Compare", "data-key": "phase compare" }));
+  const field = make("input", {
+    type: "text",
+    value: setting("phase") ?? "",
+    "aria-label": "Values that are phases",
+    placeholder: "step*",
+    spellcheck: "false",
+    "data-key": "phase",
+  });
+  const form = make(
+    "form",
+    {
+      class: "question",
+      autocomplete: "off",
+      "aria-label": "Phases",
+      onsubmit: (/** @type {Event} */ event) => {
+        event.preventDefault();
+        ask("phase", field.value.trim());
+      },
+    },
+    "Each occurrence of",
+    field,
+    make("button", { class: "quiet-button", text: "Compare", "data-key": "phase compare" }),
+  );
   form.querySelector("button")?.setAttribute("type", "submit");
-  const factor = (/** @type {any} */ phase, /** @type {string} */ key) => phase.efficiency ? formatPercent(phase.efficiency[key]) : "";
-  const rows = report.phases.map((/** @type {any} */ phase) => [link(phase.name, "Select its time range", () => selectUnits([], [phase.from, phase.to])), rangeInWords(phase.from, phase.to), ...["parallel", "load_balance", "communication"].map((key) => factor(phase, key))]);
-  return [form, rows.length > 0 && table("Efficiency of phases", ["Phase", "Time range", "Parallel", "Load balance", "Communication"], rows, [2, 3, 4])];
+  const factor = (/** @type {any} */ phase, /** @type {string} */ key) =>
+    phase.efficiency ? formatPercent(phase.efficiency[key]) : "";
+  const rows = report.phases.map((/** @type {any} */ phase) => [
+    link(phase.name, "Select its time range", () => selectUnits([], [phase.from, phase.to])),
+    rangeInWords(phase.from, phase.to),
+    ...["parallel", "load_balance", "communication"].map((key) => factor(phase, key)),
+  ]);
+  return [
+    form,
+    rows.length > 0 &&
+      table(
+        "Efficiency of phases",
+        ["Phase", "Time range", "Parallel", "Load balance", "Communication"],
+        rows,
+        [2, 3, 4],
+      ),
+  ];
 }
 
 /** @param {any} report */
 function notes(report) {
   const lines = [];
-  if (report.guessed_values > 0) lines.push(`The categories of ${report.guessed_values} states are guessed from their names. Categories corrects them.`);
-  const guesses = new Set(report.collectives.filter((/** @type {any} */ group) => group.is_guess).map((/** @type {any} */ group) => group.state));
-  if (guesses.size > 0) lines.push(`The operations of ${[...guesses].join(", ")} are guessed from the names and the order of states.`);
-  if (report.unmatched_collectives.length > 0) lines.push(`Waits in ${report.unmatched_collectives.join(", ")} are not examined: not all units have the same number of these states.`);
+  if (report.guessed_values > 0)
+    lines.push(
+      `The categories of ${report.guessed_values} states are guessed from their names. Categories corrects them.`,
+    );
+  const guesses = new Set(
+    report.collectives
+      .filter((/** @type {any} */ group) => group.is_guess)
+      .map((/** @type {any} */ group) => group.state),
+  );
+  if (guesses.size > 0)
+    lines.push(`The operations of ${[...guesses].join(", ")} are guessed from the names and the order of states.`);
+  if (report.unmatched_collectives.length > 0)
+    lines.push(
+      `Waits in ${report.unmatched_collectives.join(", ")} are not examined: ` +
+        "not all units have the same number of these states.",
+    );
   return lines.map((text) => make("p", { class: "hint diagnosis-note", text }));
 }
 
 /** @param {number} count */
-function more(count) {
-  return count > 0 && make("p", { class: "hint", text: `${groupDigits(count)} more: the command lists all with --json.` });
+function omissionHint(count) {
+  return (
+    count > 0 && make("p", { class: "hint", text: `${groupDigits(count)} more: the command lists all with --json.` })
+  );
 }
 
 /** @param {string} text */
-const capital = (text) => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;
+const capitalise = (text) => `${text[0]?.toUpperCase() ?? ""}${text.slice(1)}`;

@@ -5,8 +5,9 @@ import { RefusedError, request } from "../net/api.js";
 import { byId } from "../util/dom.js";
 import { openMenu } from "../util/menu.js";
 import { showNote } from "../util/status_line.js";
-import { activeFilters, activeMode, notifyChange, onChange, setModeDescription, storeView, view } from "../state/view.js";
-import { loadViews, restoreCards, sharedOptions } from "./card_list.js";
+import { storeView } from "../state/address.js";
+import { activeFilters, activeMode, notifyChange, onChange, setModeDescription, view } from "../state/view_state.js";
+import { loadViews, restoreCards, sharedOptions } from "./cards/card_list.js";
 import { categoryList, loadCategories, onAssign } from "./category_list.js";
 
 /** The modes: the name of their view, their name on the page, and their effect. */
@@ -28,7 +29,14 @@ let numbers = null;
 /** @param {string | null} name */
 export const modeTitle = (name) => MODES.find(([mode]) => mode === name)?.[1] ?? "As recorded";
 
-setModeDescription((name) => JSON.stringify({ name, options: sharedOptions(), categories: categoryList(), range: name === RANGED ? view.selectedTime : null }));
+setModeDescription((name) =>
+  JSON.stringify({
+    name,
+    options: sharedOptions(),
+    categories: categoryList(),
+    range: name === RANGED ? view.selectedTime : null,
+  }),
+);
 
 /**
  * Prepares a mode. An error says that the trace lacks its data.
@@ -60,7 +68,7 @@ export async function prepareMode() {
 export async function setMode(name) {
   if (name === view.mode) return;
   try {
-    if (name && !await loadMode(name)) return;
+    if (name && !(await loadMode(name))) return;
   } catch (error) {
     showNote(`${modeTitle(name)}: ${error instanceof Error ? error.message : error}`);
     return;
@@ -81,9 +89,11 @@ export function refreshMode() {
 
 /** Forgets the types, values and entities of the mode. Their numbers get another meaning. */
 function forgetEntities() {
-  for (const id of numbers ? [...view.dimmed] : []) if (numbers && id >= numbers.values) view.dimmed.delete(id);
-  for (const id of numbers ? [...view.hidden] : []) if (numbers && id >= numbers.types) view.hidden.delete(id);
-  if (/^[sl]/.test(view.chosen ?? "")) view.chosen = null;
+  for (const id of numbers ? [...view.dimmedValues] : [])
+    if (numbers && id >= numbers.values) view.dimmedValues.delete(id);
+  for (const id of numbers ? [...view.hiddenTypes] : [])
+    if (numbers && id >= numbers.types) view.hiddenTypes.delete(id);
+  if (/^[sl]/.test(view.entity ?? "")) view.entity = null;
 }
 
 /** Switches a mode on or off. @param {string} name */
@@ -96,15 +106,33 @@ export function showMode() {
   button.setAttribute("aria-label", `Mode of the diagram: ${title}`);
   button.classList.toggle("active", view.mode !== null);
   byId("diagram-mode-name").textContent = view.mode ? title : "";
-  for (const card of document.querySelectorAll("[data-mode]")) card.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (card).dataset.mode === view.mode));
+  for (const card of document.querySelectorAll("[data-mode]"))
+    card.setAttribute("aria-pressed", String(/** @type {HTMLElement} */ (card).dataset.mode === view.mode));
 }
 
 export function listenToModes() {
   const button = byId("diagram-mode");
   /** @type {[string | null, string][]} */
-  const choices = [[null, "As recorded"], ...MODES.map(([name, title]) => /** @type {[string, string]} */ ([name, title]))];
-  button.addEventListener("click", () => openMenu("Mode of the diagram", button.getBoundingClientRect(), choices.map(([name, title]) => ({ name: title, checked: view.mode === name, act: () => { setMode(name); } }))));
+  const choices = [
+    [null, "As recorded"],
+    ...MODES.map(([name, title]) => /** @type {[string, string]} */ ([name, title])),
+  ];
+  button.addEventListener("click", () =>
+    openMenu(
+      "Mode of the diagram",
+      button.getBoundingClientRect(),
+      choices.map(([name, title]) => ({
+        name: title,
+        checked: view.mode === name,
+        act: () => {
+          setMode(name);
+        },
+      })),
+    ),
+  );
   onChange(showMode);
-  onAssign(() => { if (view.mode) notifyChange("rows"); });
+  onAssign(() => {
+    if (view.mode) notifyChange("rows");
+  });
   showMode();
 }

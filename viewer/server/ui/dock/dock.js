@@ -7,9 +7,10 @@ import { showCursorLine, placeCursorLine } from "../view/cursor_line.js";
 import { highlightRows } from "../view/tree.js";
 import { onPointed, pointed } from "../state/pointed_units.js";
 import { onCursor, restoreCursor } from "../state/time_cursor.js";
-import { activeFilters, setSetting, setting } from "../state/view.js";
-import { addCard, cards, loadViews, PRESETS, replaceCards, restoreCards, setLarge } from "./card_list.js";
-import { focusCard, layOut, refreshCards, showCards, showPointed } from "./card_grid.js";
+import { setSetting, setting } from "../state/address.js";
+import { activeFilters } from "../state/view_state.js";
+import { addCard, cards, loadViews, PRESETS, replaceCards, restoreCards, setLarge } from "./cards/card_list.js";
+import { focusCard, layOut, refreshCards, showCards, showPointed } from "./cards/card_grid.js";
 import { refreshGallery, showGallery } from "./gallery.js";
 import { loadCategories, onAssign } from "./category_list.js";
 import { showCategories } from "./category_table.js";
@@ -198,21 +199,49 @@ async function toggleCategories() {
 export function listenToDock() {
   listenToPlayer();
   listenToEdge();
-  byId("dock-toggle").addEventListener("click", () => { Promise.resolve(toggleDock()).catch(() => {}); });
+  byId("dock-toggle").addEventListener("click", () => {
+    Promise.resolve(toggleDock()).catch(() => {});
+  });
   byId("dock-close").addEventListener("click", closeDock);
-  byId("dock-maximise").addEventListener("click", () => { isMaximised = !isMaximised; showHeight(); storeDock(); });
-  byId("add-views").addEventListener("click", () => { toggleGallery().catch(() => {}); });
-  byId("show-categories").addEventListener("click", () => { toggleCategories().catch(() => {}); });
+  byId("dock-maximise").addEventListener("click", () => {
+    isMaximised = !isMaximised;
+    showHeight();
+    storeDock();
+  });
+  byId("add-views").addEventListener("click", () => {
+    toggleGallery().catch(() => {});
+  });
+  byId("show-categories").addEventListener("click", () => {
+    toggleCategories().catch(() => {});
+  });
   listenToTabs();
-  onAssign(() => { if (isDockOpen()) refreshDock().catch(() => {}); });
-  byId("presets").addEventListener("click", () => openMenu("Presets", byId("presets").getBoundingClientRect(), PRESETS.map(([name]) => ({ name, act: () => { openPreset(name); } }))));
+  onAssign(() => {
+    if (isDockOpen()) refreshDock().catch(() => {});
+  });
+  byId("presets").addEventListener("click", () =>
+    openMenu(
+      "Presets",
+      byId("presets").getBoundingClientRect(),
+      PRESETS.map(([name]) => ({
+        name,
+        act: () => {
+          openPreset(name);
+        },
+      })),
+    ),
+  );
   dock.addEventListener("keydown", pressKey);
   onPointed(() => {
     if (!pointed.isInDiagram) highlightRows(pointed.containers);
     if (isDockOpen()) showPointed();
   });
-  onCursor(() => { placeCursorLine(); if (isDockOpen()) refreshCards(); });
-  new ResizeObserver(() => { if (isDockOpen() && !byId("cards").hidden) layOut(); }).observe(byId("cards"));
+  onCursor(() => {
+    placeCursorLine();
+    if (isDockOpen()) refreshCards();
+  });
+  new ResizeObserver(() => {
+    if (isDockOpen() && !byId("cards").hidden) layOut();
+  }).observe(byId("cards"));
 }
 
 function listenToTabs() {
@@ -223,9 +252,9 @@ function listenToTabs() {
       if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
       event.preventDefault();
       event.stopPropagation();
-      const other = tab === "views" ? "diagnosis" : "views";
-      showTab(other);
-      byId(`tab-${other}`).focus();
+      const otherTab = tab === "views" ? "diagnosis" : "views";
+      showTab(otherTab);
+      byId(`tab-${otherTab}`).focus();
     });
   }
 }
@@ -233,7 +262,7 @@ function listenToTabs() {
 /** Keys of the player act wherever the focus is in the dock, unless its element needs them. */
 function pressKey(/** @type {KeyboardEvent} */ event) {
   const target = /** @type {HTMLElement} */ (event.target);
-  if (event.ctrlKey || event.altKey || event.metaKey || shownTab !== "views" && !target.closest("input")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || (shownTab !== "views" && !target.closest("input"))) return;
   if (target.closest("select, input:not([type=range], [type=checkbox])")) {
     event.stopPropagation();
     return;
@@ -253,7 +282,8 @@ function listenToEdge() {
     event.preventDefault();
     edge.setPointerCapture(event.pointerId);
     const parent = /** @type {HTMLElement} */ (dock.parentElement).getBoundingClientRect();
-    const move = (/** @type {PointerEvent} */ current) => setHeight(((parent.bottom - current.clientY) / parent.height) * 100);
+    const move = (/** @type {PointerEvent} */ current) =>
+      setHeight(((parent.bottom - current.clientY) / parent.height) * 100);
     edge.addEventListener("pointermove", move);
     edge.addEventListener("lostpointercapture", () => edge.removeEventListener("pointermove", move), { once: true });
   });

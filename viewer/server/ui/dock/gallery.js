@@ -3,8 +3,8 @@
 
 import { byId, make, sizedContext } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
-import { cards, views } from "./card_list.js";
-import { paintCard, LatestRequest, requestCards } from "./card_request.js";
+import { cards, views } from "./cards/card_list.js";
+import { paintCard, LatestRequest, requestCards } from "./cards/card_request.js";
 import { openCardFile, OWN_GROUP, reloadViews, removeButton, removedList } from "./own_views.js";
 
 /** @type {HTMLElement} */ const box = byId("gallery");
@@ -23,9 +23,11 @@ const fullSize = make("canvas");
 /** @type {GalleryItem[]} */
 let items = [];
 /** The views that are shown. An unchanged gallery stays, so that a click on it is not lost. */
-let shown = "";
+let shownViews = "";
 
-const latestRequest = new LatestRequest(fetchImages, (error) => showNote(error instanceof Error ? error.message : String(error)));
+const latestRequest = new LatestRequest(fetchImages, (error) =>
+  showNote(error instanceof Error ? error.message : String(error)),
+);
 
 /** @param {(name: string) => void} add adds a card */
 export async function showGallery(add) {
@@ -37,26 +39,37 @@ export async function showGallery(add) {
 /** @param {(name: string) => void} add */
 function fillGallery(add) {
   const list = JSON.stringify([views().views, views().removed]);
-  if (list === shown) {
+  if (list === shownViews) {
     markChosen();
     return;
   }
-  shown = list;
+  shownViews = list;
   // Views that stay keep their images and their place.
-  const before = new Map(items.map((item) => [item.key, item]));
-  items = views().views.map((view) => before.get(JSON.stringify(view)) ?? galleryItem(view, add));
+  const previousItems = new Map(items.map((item) => [item.key, item]));
+  items = views().views.map((view) => previousItems.get(JSON.stringify(view)) ?? galleryItem(view, add));
   const sections = views().groups.map((group) => {
     const lines = items.filter((_, index) => views().views[index].group === group).map(({ line }) => line);
     const isOwn = group === OWN_GROUP;
     const opener = isOwn && openCardFile((name) => showOpened(name, add));
     const removed = isOwn && removedList((name) => refill(add, `[data-view="${CSS.escape(name)}"]`));
-    return make("section", { "aria-label": group }, make("h3", { text: group }), opener, make("ul", {}, ...lines), removed);
+    return make(
+      "section",
+      { "aria-label": group },
+      make("h3", { text: group }),
+      opener,
+      make("ul", {}, ...lines),
+      removed,
+    );
   });
   box.replaceChildren(...sections);
   markChosen();
 }
 
-/** Shows an opened card file. It may replace one that has a card. @param {string} name @param {(name: string) => void} add */
+/**
+ * Shows an opened card file. It may replace one that has a card.
+ * @param {string} name
+ * @param {(name: string) => void} add
+ */
 function showOpened(name, add) {
   if (!cards.some((card) => card.name === name)) add(name);
   refill(add);
@@ -74,7 +87,7 @@ function refill(add, focus) {
 }
 
 /**
- * @param {import("./card_list.js").View} view
+ * @param {import("./cards/card_list.js").View} view
  * @param {(name: string) => void} add
  * @returns {GalleryItem}
  */
@@ -82,15 +95,43 @@ function galleryItem(view, add) {
   const canvas = make("canvas", { "aria-hidden": "true" });
   const [summary, reason] = [`gallery-summary-${view.name}`, `gallery-reason-${view.name}`];
   const reasonLine = make("span", { class: "reason", id: reason });
-  const button = make("button", { class: "gallery-item", "aria-label": view.title, "aria-describedby": `${summary} ${reason}`, "data-view": view.name, onclick: () => { add(view.name); markChosen(); } },
-    canvas, make("span", { class: "gallery-text" }, make("b", { text: view.title }), make("span", { id: summary, text: view.summary }), reasonLine));
-  const line = make("li", {}, button, view.is_removable && removeButton(view, (name) => refill(add, `[data-restores="${CSS.escape(name)}"]`)));
+  const button = make(
+    "button",
+    {
+      class: "gallery-item",
+      "aria-label": view.title,
+      "aria-describedby": `${summary} ${reason}`,
+      "data-view": view.name,
+      onclick: () => {
+        add(view.name);
+        markChosen();
+      },
+    },
+    canvas,
+    make(
+      "span",
+      { class: "gallery-text" },
+      make("b", { text: view.title }),
+      make("span", { id: summary, text: view.summary }),
+      reasonLine,
+    ),
+  );
+  const line = make(
+    "li",
+    {},
+    button,
+    view.is_removable && removeButton(view, (name) => refill(add, `[data-restores="${CSS.escape(name)}"]`)),
+  );
   return { name: view.name, key: JSON.stringify(view), line, item: button, canvas, reason: reasonLine };
 }
 
 /** Marks the views that have a card. */
 function markChosen() {
-  for (const { name, item } of items) item.classList.toggle("chosen", cards.some((card) => card.name === name));
+  for (const { name, item } of items)
+    item.classList.toggle(
+      "chosen",
+      cards.some((card) => card.name === name),
+    );
 }
 
 /** Draws the small images. */
@@ -108,7 +149,12 @@ async function fetchImages() {
   for (const group of views().groups) {
     const groupItems = wanted.filter((_, index) => views().views[index]?.group === group);
     if (groupItems.length === 0) continue;
-    const answers = (await requestCards(groupItems.map(({ name }) => ({ name, mode: "", options: {}, ...DRAWN, hash: "" })), "gallery"))?.cards;
+    const answers = (
+      await requestCards(
+        groupItems.map(({ name }) => ({ name, mode: "", options: {}, ...DRAWN, hash: "" })),
+        "gallery",
+      )
+    )?.cards;
     if (!answers || wanted !== items) return;
     answers.forEach((answer, index) => showAnswer(groupItems[index], answer));
   }

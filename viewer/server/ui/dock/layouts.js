@@ -3,13 +3,13 @@
 
 import { make, saveFile } from "../util/dom.js";
 import { showNote } from "../util/status_line.js";
-import { views } from "./card_list.js";
-import { requestText, sendAbout } from "./card_request.js";
+import { views } from "./cards/card_list.js";
+import { requestText, sendAbout } from "./cards/card_request.js";
 
 /** The name of a layout that has no name yet. */
 const FIRST_NAME = "My layout";
 
-/** @typedef {import("./card_list.js").Card} Card */
+/** @typedef {import("./cards/card_list.js").Card} Card */
 
 /** Whether the option `layout` of a card is a layout of the user. @param {Card} card */
 export const hasOwnLayout = (card) => views().layouts.includes(card.options.layout ?? "");
@@ -32,7 +32,8 @@ export async function saveLayout(card, positions, name) {
 /** A name that no layout has. */
 function freeName() {
   const names = views().layouts;
-  for (let number = 2, name = FIRST_NAME; ; name = `${FIRST_NAME} ${number}`, number += 1) if (!names.includes(name)) return name;
+  for (let number = 2, name = FIRST_NAME; ; name = `${FIRST_NAME} ${number}`, number += 1)
+    if (!names.includes(name)) return name;
 }
 
 /** Deletes the layout of a card. @param {Card} card */
@@ -58,18 +59,47 @@ async function exportLayout(card) {
  * @param {() => void} onChange
  */
 export function layoutForm(card, positions, onChange) {
-  const report = (/** @type {Promise<unknown>} */ done) => done.then(onChange).catch((error) => showNote(error instanceof Error ? error.message : String(error)));
+  const report = (/** @type {Promise<unknown>} */ done) =>
+    done.then(onChange).catch((error) => showNote(error instanceof Error ? error.message : String(error)));
   const isOwn = hasOwnLayout(card);
-  const field = make("input", { type: "text", value: isOwn ? card.options.layout : "", placeholder: "Name", "aria-label": "Name of the layout", spellcheck: "false", maxlength: "64" });
+  const field = make("input", {
+    type: "text",
+    value: isOwn ? card.options.layout : "",
+    placeholder: "Name",
+    "aria-label": "Name of the layout",
+    spellcheck: "false",
+    maxlength: "64",
+  });
   const save = () => {
     const name = field.value.trim();
     if (name) report(saveLayout(card, positions(), name).then(() => showNote(`Saved the layout ${name}`)));
-    else { showNote("Write a name for the layout first"); field.focus(); }
+    else {
+      showNote("Write a name for the layout first");
+      field.focus();
+    }
   };
-  field.addEventListener("keydown", (event) => { if (event.key === "Enter") save(); });
-  return make("div", { class: "card-layout", role: "group", "aria-label": "Layout of the nodes" },
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") save();
+  });
+  return make(
+    "div",
+    { class: "card-layout", role: "group", "aria-label": "Layout of the nodes" },
     make("p", { class: "hint", text: "Drag nodes, or point at one by the arrow keys and move it with Shift." }),
-    field, make("button", { class: "quiet-button", text: "Save as", onclick: save }),
-    isOwn && make("button", { class: "quiet-button", text: "Export", "aria-label": "Export the layout", onclick: () => report(exportLayout(card)) }),
-    isOwn && make("button", { class: "quiet-button", text: "Delete", "aria-label": "Delete the layout", onclick: () => report(removeLayout(card)) }));
+    field,
+    make("button", { class: "quiet-button", text: "Save as", onclick: save }),
+    isOwn &&
+      make("button", {
+        class: "quiet-button",
+        text: "Export",
+        "aria-label": "Export the layout",
+        onclick: () => report(exportLayout(card)),
+      }),
+    isOwn &&
+      make("button", {
+        class: "quiet-button",
+        text: "Delete",
+        "aria-label": "Delete the layout",
+        onclick: () => report(removeLayout(card)),
+      }),
+  );
 }

@@ -7,7 +7,7 @@ import { showNote } from "../util/status_line.js";
 import { parseTime } from "../util/time_range.js";
 import { selectedRowNumbers } from "../state/selection.js";
 import { cursorTime, onCursor, setCursor, storeCursor, viewsRange } from "../state/time_cursor.js";
-import { setSetting, setting } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
 import { categoryParameter } from "./category_list.js";
 import { findMatch, listenToStop, restoreStop, showMatch, stepToMatch, stopText } from "./stop_at.js";
 import { setTick, startTicks, stopTicks, TICKS_PER_SECOND } from "./ticks.js";
@@ -44,7 +44,7 @@ const rate = () => chosenRate ?? defaultRate();
 /** @param {number} wanted 1: forward, -1: backward */
 export function play(wanted) {
   if (stillness.matches) {
-    stepBy(wanted * (viewsRange().to - viewsRange().from) / 50);
+    stepBy((wanted * (viewsRange().to - viewsRange().from)) / 50);
     showNote("Reduced motion: the player moves by steps");
     return;
   }
@@ -95,7 +95,17 @@ function beginRun(isInclusive = false) {
   const { from, to } = viewsRange();
   const time = cursorTime();
   /** @type {Run} */
-  const newRun = { from, to, distance: direction > 0 ? time - from : to - time, step: rate() / TICKS_PER_SECOND, started: performance.now(), tick: 0, time, lap: 0, stopAt: null };
+  const newRun = {
+    from,
+    to,
+    distance: direction > 0 ? time - from : to - time,
+    step: rate() / TICKS_PER_SECOND,
+    started: performance.now(),
+    tick: 0,
+    time,
+    lap: 0,
+    stopAt: null,
+  };
   run = newRun;
   const last = isLooping ? Infinity : Math.ceil((to - from - newRun.distance) / newRun.step);
   startTicks({ timeOf: (tick) => timeOf(newRun, tick), last });
@@ -127,13 +137,18 @@ function searchStop(playedRun, time, isInclusive) {
   }
   playedRun.stopAt = undefined;
   const margin = isInclusive ? 1 : 0;
-  const search = direction > 0 ? findMatch(1, time - margin, playedRun.to) : findMatch(-1, playedRun.from, time + margin);
-  search.then((match) => {
-    if (run !== playedRun) return;
-    playedRun.stopAt = match ?? null;
-    // The expression is wrong: it would never stop.
-    if (match === undefined) pause();
-  }).catch(() => { if (run === playedRun) pause(); });
+  const search =
+    direction > 0 ? findMatch(1, time - margin, playedRun.to) : findMatch(-1, playedRun.from, time + margin);
+  search
+    .then((match) => {
+      if (run !== playedRun) return;
+      playedRun.stopAt = match ?? null;
+      // The expression is wrong: it would never stop.
+      if (match === undefined) pause();
+    })
+    .catch(() => {
+      if (run === playedRun) pause();
+    });
 }
 
 /** @param {number} frameTime */
@@ -182,7 +197,17 @@ function stepBy(nanos) {
  */
 export async function stepToEvent(wanted, isChange = false) {
   if (direction !== 0) pause();
-  const answer = await request("next_event", { t: cursorTime(), direction: wanted, changes_only: isChange, units: selectedRowNumbers(), categories: categoryParameter() }, "next_event");
+  const answer = await request(
+    "next_event",
+    {
+      t: cursorTime(),
+      direction: wanted,
+      changes_only: isChange,
+      units: selectedRowNumbers(),
+      categories: categoryParameter(),
+    },
+    "next_event",
+  );
   if (!answer) return;
   const name = isChange ? "change of state" : "change";
   if (answer.t === null) showNote(wanted > 0 ? `There is no later ${name}` : `There is no earlier ${name}`);
@@ -210,17 +235,38 @@ function icon(path, solid = true) {
 }
 
 const ICONS = {
-  backward: "M8.5 3.5v9L2.5 8zM14 3.5v9L8 8z", before: "M11 3.5v9L5 8zM3.2 3.5h1.6v9H3.2z", play: "M4.5 3v10L12.5 8z", pause: "M4 3.5h2.8v9H4zM9.2 3.5H12v9H9.2z",
-  next: "M5 3.5v9L11 8zM11.2 3.5h1.6v9h-1.6z", forward: "M7.5 3.5v9l6-4.5zM2 3.5v9L8 8z", stop: "M4 4h8v8H4z",
+  backward: "M8.5 3.5v9L2.5 8zM14 3.5v9L8 8z",
+  before: "M11 3.5v9L5 8zM3.2 3.5h1.6v9H3.2z",
+  play: "M4.5 3v10L12.5 8z",
+  pause: "M4 3.5h2.8v9H4zM9.2 3.5H12v9H9.2z",
+  next: "M5 3.5v9L11 8zM11.2 3.5h1.6v9h-1.6z",
+  forward: "M7.5 3.5v9l6-4.5zM2 3.5v9L8 8z",
+  stop: "M4 4h8v8H4z",
 };
 
 /** @type {Record<string, () => unknown>} */
-const BUTTONS = { "play-backward": () => play(-1), "play-pause": playOrPause, "play-forward": () => play(1), "play-stop": stop };
+const BUTTONS = {
+  "play-backward": () => play(-1),
+  "play-pause": playOrPause,
+  "play-forward": () => play(1),
+  "play-stop": stop,
+};
 
 /** The keys of the dock. @type {Record<string, () => unknown>} */
 const PLAYER_KEYS = {
-  " ": playOrPause, j: () => play(-1), k: pause, l: () => play(1), J: () => play(-1), K: pause, L: () => play(1), n: () => match(1), N: () => match(-1),
-  ",": () => stepToEvent(-1), ".": () => stepToEvent(1), "<": () => stepToEvent(-1, true), ">": () => stepToEvent(1, true),
+  " ": playOrPause,
+  j: () => play(-1),
+  k: pause,
+  l: () => play(1),
+  J: () => play(-1),
+  K: pause,
+  L: () => play(1),
+  n: () => match(1),
+  N: () => match(-1),
+  ",": () => stepToEvent(-1),
+  ".": () => stepToEvent(1),
+  "<": () => stepToEvent(-1, true),
+  ">": () => stepToEvent(1, true),
 };
 
 /** @param {number} wanted */
@@ -246,21 +292,54 @@ export function playerAction({ key, code, shiftKey }) {
 /** @type {HTMLSelectElement} */ const rateSelect = byId("play-rate");
 
 export function listenToPlayer() {
-  const signs = { "play-backward": ICONS.backward, "step-backward": ICONS.before, "step-forward": ICONS.next, "play-forward": ICONS.forward, "play-stop": ICONS.stop };
+  const signs = {
+    "play-backward": ICONS.backward,
+    "step-backward": ICONS.before,
+    "step-forward": ICONS.next,
+    "play-forward": ICONS.forward,
+    "play-stop": ICONS.stop,
+  };
   for (const [id, path] of Object.entries(signs)) byId(id).append(icon(path));
-  for (const [id, step] of /** @type {[string, number][]} */ ([["step-backward", -1], ["step-forward", 1]])) byId(id).addEventListener("click", (/** @type {MouseEvent} */ event) => { stepToEvent(step, event.shiftKey).catch(() => {}); });
-  listenToStop(() => { if (direction !== 0) beginRun(); });
-  for (const [id, act] of Object.entries(BUTTONS)) byId(id).addEventListener("click", () => { Promise.resolve(act()).catch(() => {}); });
+  for (const [id, step] of /** @type {[string, number][]} */ ([
+    ["step-backward", -1],
+    ["step-forward", 1],
+  ]))
+    byId(id).addEventListener("click", (/** @type {MouseEvent} */ event) => {
+      stepToEvent(step, event.shiftKey).catch(() => {});
+    });
+  listenToStop(() => {
+    if (direction !== 0) beginRun();
+  });
+  for (const [id, act] of Object.entries(BUTTONS))
+    byId(id).addEventListener("click", () => {
+      Promise.resolve(act()).catch(() => {});
+    });
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter") readField();
-    else if (event.key === "Escape") { field.setAttribute("aria-invalid", "false"); showCursor(true); }
+    else if (event.key === "Escape") {
+      field.setAttribute("aria-invalid", "false");
+      showCursor(true);
+    }
   });
-  field.addEventListener("blur", () => { field.setAttribute("aria-invalid", "false"); showCursor(true); });
-  slider.addEventListener("input", () => { const { from, to } = viewsRange(); setCursor(from + (Number(slider.value) / SLIDER_STEPS) * (to - from), true); });
+  field.addEventListener("blur", () => {
+    field.setAttribute("aria-invalid", "false");
+    showCursor(true);
+  });
+  slider.addEventListener("input", () => {
+    const { from, to } = viewsRange();
+    setCursor(from + (Number(slider.value) / SLIDER_STEPS) * (to - from), true);
+  });
   slider.addEventListener("change", storeCursor);
   // Keys move by a share of the time range; a step of the slider is finer.
   slider.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -FINE_STEP, ArrowDown: -FINE_STEP, ArrowRight: FINE_STEP, ArrowUp: FINE_STEP, PageDown: -10 * FINE_STEP, PageUp: 10 * FINE_STEP }[event.key];
+    const step = {
+      ArrowLeft: -FINE_STEP,
+      ArrowDown: -FINE_STEP,
+      ArrowRight: FINE_STEP,
+      ArrowUp: FINE_STEP,
+      PageDown: -10 * FINE_STEP,
+      PageUp: 10 * FINE_STEP,
+    }[event.key];
     if (!step) return;
     event.preventDefault();
     stepBy(step * (viewsRange().to - viewsRange().from));
@@ -271,7 +350,10 @@ export function listenToPlayer() {
     setSetting("loop", isLooping ? "1" : null);
     if (direction !== 0) beginRun();
   });
-  stillness.addEventListener("change", () => { if (direction !== 0) pause(); showPlayer(); });
+  stillness.addEventListener("change", () => {
+    if (direction !== 0) pause();
+    showPlayer();
+  });
   onCursor(() => showCursor());
 }
 
@@ -316,7 +398,11 @@ export function showPlayer() {
   button.setAttribute("aria-label", isPlaying ? "Pause" : "Play");
   button.title = stillness.matches ? "Step forward (reduced motion)  Space" : `${isPlaying ? "Pause" : "Play"}  Space`;
   button.replaceChildren(icon(isPlaying ? ICONS.pause : ICONS.play));
-  for (const [id, buttonDirection] of /** @type {[string, number][]} */ ([["play-backward", -1], ["play-forward", 1]])) byId(id).setAttribute("aria-pressed", String(direction === buttonDirection));
+  for (const [id, buttonDirection] of /** @type {[string, number][]} */ ([
+    ["play-backward", -1],
+    ["play-forward", 1],
+  ]))
+    byId(id).setAttribute("aria-pressed", String(direction === buttonDirection));
   showRates();
   showCursor();
 }
@@ -327,6 +413,17 @@ function showRates() {
   const rates = new Set([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10].map((factor) => roundRate(middle * factor)));
   rates.add(rate());
   const values = [...rates].sort((a, b) => a - b);
-  if (document.activeElement === rateSelect && rateSelect.options.length) { rateSelect.value = String(rate()); return; }
-  rateSelect.replaceChildren(...values.map((value) => make("option", { value, text: `${formatDuration(value, 2)} per second`, ...(value === rate() ? { selected: "" } : {}) })));
+  if (document.activeElement === rateSelect && rateSelect.options.length) {
+    rateSelect.value = String(rate());
+    return;
+  }
+  rateSelect.replaceChildren(
+    ...values.map((value) =>
+      make("option", {
+        value,
+        text: `${formatDuration(value, 2)} per second`,
+        ...(value === rate() ? { selected: "" } : {}),
+      }),
+    ),
+  );
 }

@@ -7,7 +7,8 @@ import { formatTimestamp } from "../util/format.js";
 import { showNote } from "../util/status_line.js";
 import { overlay } from "../state/overlay_state.js";
 import { cursorTime, setCursor } from "../state/time_cursor.js";
-import { setSetting, setting, traceDuration } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
+import { traceDuration } from "../state/view_state.js";
 import { paintOverlay } from "../view/overlay.js";
 
 /** @typedef {{ t: number, id: string, name: string, path: string[] }} Match */
@@ -36,7 +37,11 @@ function showProblem(text) {
 export async function findMatch(direction, from, to) {
   try {
     // The server refuses an empty time range.
-    const answer = await request("next_match", { text: stopText(), rows: selectedRowNumbers(), direction, from, to: Math.max(to, from + 1) }, "next_match");
+    const answer = await request(
+      "next_match",
+      { text: stopText(), rows: selectedRowNumbers(), direction, from, to: Math.max(to, from + 1) },
+      "next_match",
+    );
     if (!answer) return undefined;
     showProblem("");
     return answer.t === null || answer.t > to ? null : answer;
@@ -61,7 +66,8 @@ export async function stepToMatch(direction) {
     field.focus();
     return;
   }
-  const match = direction > 0 ? await findMatch(1, cursorTime(), traceDuration()) : await findMatch(-1, 0, cursorTime());
+  const match =
+    direction > 0 ? await findMatch(1, cursorTime(), traceDuration()) : await findMatch(-1, 0, cursorTime());
   if (match === undefined) return;
   if (!match) {
     showNote(direction > 0 ? "There is no later match" : "There is no earlier match");
@@ -83,7 +89,10 @@ export function listenToStop(onChange) {
     if (lastText) findMatch(1, 0, traceDuration()).catch(() => {});
     onChange();
   };
-  field.addEventListener("input", () => { store(); if (!stopText()) change(); });
+  field.addEventListener("input", () => {
+    store();
+    if (!stopText()) change();
+  });
   field.addEventListener("change", change);
   field.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
@@ -95,8 +104,12 @@ export function listenToStop(onChange) {
       stepToMatch(event.shiftKey ? -1 : 1).catch(() => {});
     }
   });
-  byId("stop-next").addEventListener("click", () => { stepToMatch(1).catch(() => {}); });
-  byId("stop-previous").addEventListener("click", () => { stepToMatch(-1).catch(() => {}); });
+  byId("stop-next").addEventListener("click", () => {
+    stepToMatch(1).catch(() => {});
+  });
+  byId("stop-previous").addEventListener("click", () => {
+    stepToMatch(-1).catch(() => {});
+  });
 }
 
 /** Restores the expression from the address. */

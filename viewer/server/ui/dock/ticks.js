@@ -2,7 +2,7 @@
 // the direction of play, so that a tick needs no round trip.
 
 import { cancel } from "../net/api.js";
-import { completeCards, requestCards } from "./card_request.js";
+import { completeCards, requestCards } from "./cards/card_request.js";
 
 /** Ticks per second of play: the usual number of frames per second of a screen. */
 export const TICKS_PER_SECOND = 60;
@@ -17,7 +17,7 @@ const SERVER_SHARE = 0.8;
 /**
  * The times of play: the time of each tick from 0, and the number of the last tick.
  * @typedef {{ timeOf: (tick: number) => number, last: number }} Plan
- * @typedef {import("./card_request.js").CardRequest} CardRequest
+ * @typedef {import("./cards/card_request.js").CardRequest} CardRequest
  */
 
 /** @type {Plan | null} */
@@ -25,13 +25,13 @@ let plan = null;
 /** The current tick. */
 let position = 0;
 /** The complete answers by tick. @type {Map<number, any[]>} */
-const ready = new Map();
+const answersByTick = new Map();
 /** The next tick to fetch. */
-let next = 0;
+let nextTick = 0;
 /** If the server is slow, only each n-th tick is fetched. */
 let stride = 1;
 /** The latest fetched answers, to which the next ones refer. @type {any[]} */
-let latest = [];
+let latestAnswers = [];
 /** The cards of the fetched answers. */
 let fetchedCards = "";
 let isFetching = false;
@@ -50,9 +50,9 @@ export function stopTicks() {
 
 /** @param {number} from the next tick to fetch */
 function clear(from) {
-  ready.clear();
-  latest = [];
-  next = from;
+  answersByTick.clear();
+  latestAnswers = [];
+  nextTick = from;
   position = from;
 }
 
@@ -75,13 +75,14 @@ export function tickAnswers(cards) {
     clear(position);
   }
   let currentTick;
-  for (const tick of ready.keys()) {
+  for (const tick of answersByTick.keys()) {
     if (tick > position) break;
     currentTick = tick;
   }
-  for (const tick of ready.keys()) if (currentTick !== undefined && tick < currentTick) ready.delete(tick);
+  for (const tick of answersByTick.keys())
+    if (currentTick !== undefined && tick < currentTick) answersByTick.delete(tick);
   fetchAhead(cards).catch(() => {});
-  return currentTick === undefined ? undefined : ready.get(currentTick);
+  return currentTick === undefined ? undefined : answersByTick.get(currentTick);
 }
 
 /** @param {CardRequest[]} cards */
@@ -89,21 +90,27 @@ async function fetchAhead(cards) {
   if (isFetching) return;
   isFetching = true;
   try {
-    while (plan && next <= Math.min(plan.last, position + AHEAD)) {
+    while (plan && nextTick <= Math.min(plan.last, position + AHEAD)) {
       const [ownPlan, ownKey] = [plan, fetchedCards];
       // Ticks that are over need no drawing.
-      next = Math.max(next, position);
-      const count = latest.length ? TIMES : FIRST_TIMES;
-      const ticks = Array.from({ length: count }, (_, index) => next + index * stride).filter((tick) => tick <= ownPlan.last);
+      nextTick = Math.max(nextTick, position);
+      const count = latestAnswers.length ? TIMES : FIRST_TIMES;
+      const ticks = Array.from({ length: count }, (_, index) => nextTick + index * stride).filter(
+        (tick) => tick <= ownPlan.last,
+      );
       const start = performance.now();
-      const requests = cards.map((card, index) => ({ ...card, hash: latest[index]?.hash ?? "", marks: latest[index]?.marks?.hash ?? "" }));
+      const requests = cards.map((card, index) => ({
+        ...card,
+        hash: latestAnswers[index]?.hash ?? "",
+        marks: latestAnswers[index]?.marks?.hash ?? "",
+      }));
       const answer = await requestCards(requests, "ticks", ticks.map(ownPlan.timeOf));
       if (!answer || plan !== ownPlan || ownKey !== fetchedCards) return;
       [answer.cards, ...(answer.later ?? [])].forEach((answers, index) => {
-        latest = completeCards(latest, answers);
-        ready.set(ticks[index], latest);
+        latestAnswers = completeCards(latestAnswers, answers);
+        answersByTick.set(ticks[index], latestAnswers);
       });
-      next = ticks[ticks.length - 1] + stride;
+      nextTick = ticks[ticks.length - 1] + stride;
       const tickTime = (performance.now() - start) / ticks.length;
       stride = Math.min(30, Math.max(1, Math.ceil((tickTime * TICKS_PER_SECOND) / 1000 / SERVER_SHARE)));
     }

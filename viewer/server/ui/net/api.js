@@ -18,8 +18,8 @@ export function setRequestSources(filters, mode) {
 }
 
 /** @type {Map<string, AbortController>} */
-const running = new Map();
-let busy = 0;
+const pendingRequests = new Map();
+let requestCount = 0;
 /** @type {(busy: boolean) => void} */
 let onBusy = () => {};
 
@@ -59,7 +59,7 @@ function reportNoAnswer(error) {
  * @param {...string} purposes
  */
 export function cancel(...purposes) {
-  for (const purpose of purposes) running.get(purpose)?.abort();
+  for (const purpose of purposes) pendingRequests.get(purpose)?.abort();
 }
 
 /**
@@ -69,7 +69,12 @@ export function cancel(...purposes) {
  */
 export function requestParameters(parameters) {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ trace: trace || "", filters: currentFilters(), mode: currentMode(), ...parameters })) {
+  for (const [name, value] of Object.entries({
+    trace: trace || "",
+    filters: currentFilters(),
+    mode: currentMode(),
+    ...parameters,
+  })) {
     if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
   }
   return query;
@@ -95,7 +100,11 @@ async function readJson(response) {
  * @returns {Promise<any>}
  */
 export async function send(route, body, filters = "") {
-  const response = await fetch(`api/${route}?${requestParameters({ filters })}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(reportNoAnswer);
+  const response = await fetch(`api/${route}?${requestParameters({ filters })}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  }).catch(reportNoAnswer);
   const answer = await readJson(response).catch(reportNoAnswer);
   if (!response.ok) throw new RefusedError(answer.error);
   return answer;
@@ -138,25 +147,34 @@ async function readLines(response, onPart) {
  * @returns {Promise<any>} `undefined` if a newer request with this purpose was sent
  */
 export async function request(route, parameters = {}, purpose = route, onPart = () => {}) {
-  running.get(purpose)?.abort();
+  pendingRequests.get(purpose)?.abort();
   const control = new AbortController();
-  running.set(purpose, control);
+  pendingRequests.set(purpose, control);
   const query = requestParameters(parameters);
-  busy += 1;
-  onBusy(busy > 0);
+  requestCount += 1;
+  onBusy(requestCount > 0);
   try {
     const response = await fetch(`api/${route}?${query}`, { signal: control.signal });
     const kind = response.headers.get("Content-Type");
-    const part = (/** @type {any} */ answer) => { if (running.get(purpose) === control) onPart(answer); };
-    const answer = kind === "application/octet-stream" ? readScene(await response.arrayBuffer()) : kind === "application/x-tumit-cards" ? readCards(await response.arrayBuffer()) : kind === "application/x-ndjson" ? await readLines(response, part) : await readJson(response);
+    const part = (/** @type {any} */ answer) => {
+      if (pendingRequests.get(purpose) === control) onPart(answer);
+    };
+    const answer =
+      kind === "application/octet-stream"
+        ? readScene(await response.arrayBuffer())
+        : kind === "application/x-tumit-cards"
+          ? readCards(await response.arrayBuffer())
+          : kind === "application/x-ndjson"
+            ? await readLines(response, part)
+            : await readJson(response);
     if (!response.ok) throw new RefusedError(answer.error);
     // A request that was aborted during reading has no answer.
-    return running.get(purpose) === control && !control.signal.aborted ? answer : undefined;
+    return pendingRequests.get(purpose) === control && !control.signal.aborted ? answer : undefined;
   } catch (error) {
     if (control.signal.aborted) return undefined;
     return reportNoAnswer(error);
   } finally {
-    busy -= 1;
-    onBusy(busy > 0);
+    requestCount -= 1;
+    onBusy(requestCount > 0);
   }
 }

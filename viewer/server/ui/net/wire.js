@@ -69,6 +69,7 @@ export function readScene(buffer) {
 export function readCards(buffer) {
   const [head, start] = readHead(buffer);
   let offset = start;
-  for (const { scene } of [head.cards, ...(head.later ?? [])].flat()) if (scene) offset = takeSections(scene, buffer, offset);
+  for (const { scene } of [head.cards, ...(head.later ?? [])].flat())
+    if (scene) offset = takeSections(scene, buffer, offset);
   return head;
 }

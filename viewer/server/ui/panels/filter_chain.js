@@ -5,7 +5,8 @@ import { request, send } from "../net/api.js";
 import { byId, make, refill } from "../util/dom.js";
 import { openEditor } from "./filter_editor.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, storeView, view } from "../state/view.js";
+import { storeView } from "../state/address.js";
+import { notifyChange, view } from "../state/view_state.js";
 
 /** @typedef {[string, boolean]} Filter the expression, and whether it is switched on */
 
@@ -17,7 +18,11 @@ let shownChain = "";
 
 /** A name in the notation of an expression: in quotes where necessary. @param {string} name */
 export function quoteName(name) {
-  const plain = name.split(" ").every((word) => word && !/[\s,"=<>!~]/.test(word) && !/^(of|per|into|by|in|with|descending|variable|state)$/.test(word));
+  const plain = name
+    .split(" ")
+    .every(
+      (word) => word && !/[\s,"=<>!~]/.test(word) && !/^(of|per|into|by|in|with|descending|variable|state)$/.test(word),
+    );
   return plain ? name : `"${name.replace(/["\\]/g, "\\$&")}"`;
 }
 
@@ -64,14 +69,24 @@ export function replaceFilter(matches, next) {
 
 /** @param {string} [text] the initial text */
 export function addFilter(text = "") {
-  openEditor(byId("add-filter"), text, view.filters.filter(([, on]) => on).map(([expressionBefore]) => expressionBefore), (expression) => appendFilter(expression));
+  openEditor(
+    byId("add-filter"),
+    text,
+    view.filters.filter(([, on]) => on).map(([expressionBefore]) => expressionBefore),
+    (expression) => appendFilter(expression),
+  );
 }
 
 /** @param {number} index */
 function editFilter(index) {
-  const before = view.filters.slice(0, index).filter(([, on]) => on).map(([expression]) => expression);
+  const before = view.filters
+    .slice(0, index)
+    .filter(([, on]) => on)
+    .map(([expression]) => expression);
   const chip = /** @type {HTMLElement} */ (list.children[index]);
-  openEditor(chip, view.filters[index][0], before, (expression) => setFilters(view.filters.map((filter, place) => (place === index ? [expression, true] : filter))));
+  openEditor(chip, view.filters[index][0], before, (expression) =>
+    setFilters(view.filters.map((filter, place) => (place === index ? [expression, true] : filter))),
+  );
 }
 
 /** @param {number} from @param {number} to */
@@ -126,25 +141,58 @@ function fill() {
 function chip([text, on], index) {
   const error = errors.get(index);
   const [verb, ...rest] = text.split(" ");
-  const body = make("button", {
-    class: "filter-text", "data-key": `f${index}`, title: error ?? `${text}\nClick to edit, drag to move (Alt ← →)`, "aria-label": `Edit filter ${index + 1}: ${text}`,
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      const offset = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (event.key === "Delete") setFilters(view.filters.filter((_, place) => place !== index));
-      else if (offset && event.altKey && view.filters[index + offset]) moveFilter(index, index + offset);
-      else return;
-      event.preventDefault();
-      event.stopPropagation();
-      /** @type {HTMLElement | null} */ (list.querySelector(`[data-key="f${Math.max(0, Math.min(index + (offset ?? 0), view.filters.length - 1))}"]`))?.focus();
+  const body = make(
+    "button",
+    {
+      class: "filter-text",
+      "data-key": `f${index}`,
+      title: error ?? `${text}\nClick to edit, drag to move (Alt ← →)`,
+      "aria-label": `Edit filter ${index + 1}: ${text}`,
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        const offset = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+        if (event.key === "Delete") setFilters(view.filters.filter((_, place) => place !== index));
+        else if (offset && event.altKey && view.filters[index + offset]) moveFilter(index, index + offset);
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+        /** @type {HTMLElement | null} */ (
+          list.querySelector(`[data-key="f${Math.max(0, Math.min(index + (offset ?? 0), view.filters.length - 1))}"]`)
+        )?.focus();
+      },
+      onpointerdown: (/** @type {PointerEvent} */ event) => {
+        if (event.button === 0) dragFilter(event, index);
+      },
+      onclick: (/** @type {MouseEvent} */ event) => {
+        if (event.detail === 0) editFilter(index);
+      },
     },
-    onpointerdown: (/** @type {PointerEvent} */ event) => { if (event.button === 0) dragFilter(event, index); },
-    onclick: (/** @type {MouseEvent} */ event) => { if (event.detail === 0) editFilter(index); },
-  }, make("b", { text: verb }), rest.length ? ` ${rest.join(" ")}` : "");
-  return make("li", { class: `filter${on ? "" : " off"}${error ? " invalid" : ""}` },
-    make("button", { role: "switch", class: "filter-switch", "aria-checked": String(on), "data-key": `s${index}`, "aria-label": `Filter ${index + 1} is active: ${text}`, title: on ? "Switch off" : "Switch on",
-      onclick: () => setFilters(view.filters.map((filter, place) => (place === index ? [filter[0], !filter[1]] : filter))) }),
-    body, error && make("span", { class: "filter-error-sign", role: "img", "aria-label": error, title: error, text: "!" }),
-    make("button", { class: "filter-remove", "data-key": `r${index}`, "aria-label": `Remove filter ${index + 1}: ${text}`, title: "Remove", text: "×", onclick: () => setFilters(view.filters.filter((_, place) => place !== index)) }));
+    make("b", { text: verb }),
+    rest.length ? ` ${rest.join(" ")}` : "",
+  );
+  return make(
+    "li",
+    { class: `filter${on ? "" : " off"}${error ? " invalid" : ""}` },
+    make("button", {
+      role: "switch",
+      class: "filter-switch",
+      "aria-checked": String(on),
+      "data-key": `s${index}`,
+      "aria-label": `Filter ${index + 1} is active: ${text}`,
+      title: on ? "Switch off" : "Switch on",
+      onclick: () =>
+        setFilters(view.filters.map((filter, place) => (place === index ? [filter[0], !filter[1]] : filter))),
+    }),
+    body,
+    error && make("span", { class: "filter-error-sign", role: "img", "aria-label": error, title: error, text: "!" }),
+    make("button", {
+      class: "filter-remove",
+      "data-key": `r${index}`,
+      "aria-label": `Remove filter ${index + 1}: ${text}`,
+      title: "Remove",
+      text: "×",
+      onclick: () => setFilters(view.filters.filter((_, place) => place !== index)),
+    }),
+  );
 }
 
 /**
@@ -160,7 +208,9 @@ function dragFilter(event, index) {
     moved ||= Math.hypot(current.clientX - event.clientX, current.clientY - event.clientY) > 5;
     if (!moved) return;
     chips[index].classList.add("dragged");
-    const distances = boxes.map((box) => Math.hypot(box.left + box.width / 2 - current.clientX, (box.top + box.height / 2 - current.clientY) * 3));
+    const distances = boxes.map((box) =>
+      Math.hypot(box.left + box.width / 2 - current.clientX, (box.top + box.height / 2 - current.clientY) * 3),
+    );
     to = distances.indexOf(Math.min(...distances));
     chips.forEach((element, place) => element.classList.toggle("target", place === to && to !== index));
   };

@@ -6,9 +6,26 @@ import { byId, make } from "../util/dom.js";
 
 /** The words that begin a filter, with their meanings. @type {Record<string, string>} */
 const VERBS = {
-  hide: "remove types, values or rows, or by field or duration", only: "remove all others", cut: "a time range", group: "merge rows into one", reuse: "one row for consecutive containers",
-  count: "number of entities over time", sum: "of variables or a field over time", mean: "of variables over time", min: "of variables over time", max: "of variables over time", sort: "rows by name or statistic", order: "rows in a given order",
-  best: "the first rows by a statistic", least: "the last rows by a statistic", keep: "rows by a statistic", classify: "colours by a field or duration", color: "of values", bright: "these bright, all others grey", category: "busy, overhead, idle or ignored states", series: "utilization, messages and tasks as curves",
+  hide: "remove types, values or rows, or by field or duration",
+  only: "remove all others",
+  cut: "a time range",
+  group: "merge rows into one",
+  reuse: "one row for consecutive containers",
+  count: "number of entities over time",
+  sum: "of variables or a field over time",
+  mean: "of variables over time",
+  min: "of variables over time",
+  max: "of variables over time",
+  sort: "rows by name or statistic",
+  order: "rows in a given order",
+  best: "the first rows by a statistic",
+  least: "the last rows by a statistic",
+  keep: "rows by a statistic",
+  classify: "colours by a field or duration",
+  color: "of values",
+  bright: "these bright, all others grey",
+  category: "busy, overhead, idle or ignored states",
+  series: "utilization, messages and tasks as curves",
 };
 
 /** @type {HTMLInputElement} */ const field = byId("filter-field");
@@ -30,7 +47,11 @@ let markedCompletion = -1;
  * @param {(text: string) => void} accept
  */
 export function openEditor(near, text, filters, accept) {
-  [filtersBefore, onAccept, previousFocus] = [filters, accept, /** @type {HTMLElement | null} */ (document.activeElement)];
+  [filtersBefore, onAccept, previousFocus] = [
+    filters,
+    accept,
+    /** @type {HTMLElement | null} */ (document.activeElement),
+  ];
   const place = near.getBoundingClientRect();
   box.hidden = false;
   box.style.left = `${Math.max(8, Math.min(place.left, innerWidth - box.offsetWidth - 8))}px`;
@@ -53,22 +74,41 @@ export function listenToEditor() {
   field.addEventListener("keydown", (event) => {
     event.stopPropagation();
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && completions.length) markCompletion((markedCompletion + step + completions.length + (markedCompletion < 0 && step < 0 ? 1 : 0)) % completions.length);
+    if (step && completions.length)
+      markCompletion(
+        (markedCompletion + step + completions.length + (markedCompletion < 0 && step < 0 ? 1 : 0)) %
+          completions.length,
+      );
     else if (event.key === "Escape") close();
-    else if (event.key === "Tab" && completions.length && !event.shiftKey) acceptCompletion(completions[Math.max(markedCompletion, 0)]);
+    else if (event.key === "Tab" && completions.length && !event.shiftKey)
+      acceptCompletion(completions[Math.max(markedCompletion, 0)]);
     else if (event.key === "Enter" && markedCompletion >= 0) acceptCompletion(completions[markedCompletion]);
     else if (event.key === "Enter") commit();
     else return;
     event.preventDefault();
   });
-  box.addEventListener("submit", (event) => { event.preventDefault(); commit(); });
-  document.addEventListener("pointerdown", (event) => { if (!box.hidden && !box.contains(/** @type {Node} */ (event.target))) close(); }, true);
+  box.addEventListener("submit", (event) => {
+    event.preventDefault();
+    commit();
+  });
+  document.addEventListener(
+    "pointerdown",
+    (event) => {
+      if (!box.hidden && !box.contains(/** @type {Node} */ (event.target))) close();
+    },
+    true,
+  );
 }
 
 async function updateCompletions() {
   const text = field.value;
-  const answer = await request("typed_filter", { filters: filtersBefore.length ? JSON.stringify(filtersBefore) : "[]", text, cursor: field.selectionEnd ?? text.length })
-    .catch((error) => { if (!box.hidden) showError({ from: 0, to: 0, error: `${error.message}: the filter was not applied` }); });
+  const answer = await request("typed_filter", {
+    filters: filtersBefore.length ? JSON.stringify(filtersBefore) : "[]",
+    text,
+    cursor: field.selectionEnd ?? text.length,
+  }).catch((error) => {
+    if (!box.hidden) showError({ from: 0, to: 0, error: `${error.message}: the filter was not applied` });
+  });
   if (!answer || field.value !== text || box.hidden) return null;
   completions = answer.completions;
   error = answer.problem;
@@ -86,7 +126,13 @@ function showError(error) {
   line.hidden = error === null;
   if (!error) return;
   const errorText = text.slice(error.from, error.to);
-  const place = make("span", { class: "location", "aria-hidden": "true" }, text.slice(0, error.from), make("mark", { text: errorText || "␣" }), text.slice(error.to));
+  const place = make(
+    "span",
+    { class: "location", "aria-hidden": "true" },
+    text.slice(0, error.from),
+    make("mark", { text: errorText || "␣" }),
+    text.slice(error.to),
+  );
   line.replaceChildren(...(error.to > 0 ? [place] : []), make("span", { text: error.error.replace(/^`[^`]*`: /, "") }));
 }
 
@@ -114,9 +160,33 @@ function acceptCompletion(completion) {
 }
 
 function fill() {
-  list.replaceChildren(...completions.map((completion, place) => make("div", {
-    role: "option", id: `completion-${place}`, class: completion.is_hint ? "hint-only" : "", onpointermove: () => { if (markedCompletion !== place) markCompletion(place); }, onclick: () => acceptCompletion(completion),
-  }, make("span", { text: completion.text }), make("span", { class: "detail", text: completion.is_hint ? "" : completion.kind === "word" ? VERBS[completion.text] && !field.value.includes(" ") ? VERBS[completion.text] : "" : completion.kind.replace(/^the names? of (a )?/, "") }))));
+  list.replaceChildren(
+    ...completions.map((completion, place) =>
+      make(
+        "div",
+        {
+          role: "option",
+          id: `completion-${place}`,
+          class: completion.is_hint ? "hint-only" : "",
+          onpointermove: () => {
+            if (markedCompletion !== place) markCompletion(place);
+          },
+          onclick: () => acceptCompletion(completion),
+        },
+        make("span", { text: completion.text }),
+        make("span", {
+          class: "detail",
+          text: completion.is_hint
+            ? ""
+            : completion.kind === "word"
+              ? VERBS[completion.text] && !field.value.includes(" ")
+                ? VERBS[completion.text]
+                : ""
+              : completion.kind.replace(/^the names? of (a )?/, ""),
+        }),
+      ),
+    ),
+  );
   field.setAttribute("aria-expanded", String(completions.length > 0));
   markCompletion(-1);
 }
@@ -124,7 +194,9 @@ function fill() {
 /** @param {number} place */
 function markCompletion(place) {
   markedCompletion = place;
-  [...list.children].forEach((element, index) => element.setAttribute("aria-selected", String(index === markedCompletion)));
+  [...list.children].forEach((element, index) =>
+    element.setAttribute("aria-selected", String(index === markedCompletion)),
+  );
   field.setAttribute("aria-activedescendant", markedCompletion >= 0 ? `completion-${markedCompletion}` : "");
   list.children[Math.max(markedCompletion, 0)]?.scrollIntoView({ block: "nearest" });
 }

@@ -1,7 +1,7 @@
-// The inspected entity: its panel, steps to the next one of its kind, and steps over its links.
+// The inspected entity: its panel, steps to the next entity of its type, and steps over its links.
 
 import { request } from "../net/api.js";
-import * as chart from "../view/chart.js";
+import * as chart from "../view/diagram.js";
 import { byId } from "../util/dom.js";
 import { facts, storeFacts } from "../state/facts.js";
 import { groupDigits } from "../util/format.js";
@@ -10,7 +10,9 @@ import { overlay } from "../state/overlay_state.js";
 import { reveal, rowOf } from "../state/rows.js";
 import { followSource, openSource } from "./source_file.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, storeView, traceDuration, show, view } from "../state/view.js";
+import { storeView } from "../state/address.js";
+import { notifyChange, traceDuration, view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /**
  * Opens the inspector.
@@ -19,15 +21,27 @@ import { notifyChange, storeView, traceDuration, show, view } from "../state/vie
  */
 export async function openInspector(id, isRestored = false) {
   const entity = await facts(id, "choose").catch(() => undefined);
-  if (!entity || (isRestored && view.chosen !== id)) return;
-  view.chosen = id;
+  if (!entity || (isRestored && view.entity !== id)) return;
+  view.entity = id;
   overlay.stickyHighlights = [];
   overlay.chosenOperation = entity.operation;
   // The links of a chain stay highlighted while the user moves along it.
-  if (!view.chained) overlay.chainLinks = [];
-  else if (!overlay.chainLinks.some((link) => link.id === id)) overlay.chainLinks = (await requestChain(id))?.links ?? [];
+  if (!view.showsChain) overlay.chainLinks = [];
+  else if (!overlay.chainLinks.some((link) => link.id === id))
+    overlay.chainLinks = (await requestChain(id))?.links ?? [];
   showNote("");
-  fillInspector(entity, overlay.chainLinks, { close: closeInspector, go: goTo, zoom: zoomToInspected, step: stepTo, chain: toggleChain, source: () => openSource(id), highlight: (related) => { overlay.highlighted = related ? [related] : []; notifyChange("selection"); } });
+  fillInspector(entity, overlay.chainLinks, {
+    close: closeInspector,
+    go: goTo,
+    zoom: zoomToInspected,
+    step: stepTo,
+    chain: toggleChain,
+    source: () => openSource(id),
+    highlight: (related) => {
+      overlay.highlighted = related ? [related] : [];
+      notifyChange("selection");
+    },
+  });
   storeView(true);
   notifyChange("selection");
   followSource();
@@ -47,13 +61,13 @@ function requestChain(id) {
  * removes it.
  */
 export async function toggleChain() {
-  const from = view.chosen ?? overlay.target;
+  const from = view.entity ?? overlay.target;
   if (!from) {
     showNote("Select a state or a link first");
     return;
   }
-  if (view.chained && overlay.chainLinks.length > 0) {
-    view.chained = false;
+  if (view.showsChain && overlay.chainLinks.length > 0) {
+    view.showsChain = false;
     await openInspector(from);
     return;
   }
@@ -64,19 +78,22 @@ export async function toggleChain() {
     return;
   }
   overlay.chainLinks = answer.links;
-  view.chained = true;
+  view.showsChain = true;
   await openInspector(from);
   const count = answer.links.length;
-  showNote(`A chain of ${groupDigits(count)} link${count === 1 ? "" : "s"}: ${groupDigits(answer.before)} before, ${groupDigits(answer.after)} after${answer.truncated ? "; there may be more" : ""}`);
+  showNote(
+    `A chain of ${groupDigits(count)} link${count === 1 ? "" : "s"}: ${groupDigits(answer.before)} before, ` +
+      `${groupDigits(answer.after)} after${answer.truncated ? "; there may be more" : ""}`,
+  );
 }
 
 export function closeInspector() {
   overlay.stickyHighlights = [];
   overlay.chosenOperation = null;
   overlay.chainLinks = [];
-  view.chained = false;
-  if (view.chosen === null) return;
-  view.chosen = null;
+  view.showsChain = false;
+  if (view.entity === null) return;
+  view.entity = null;
   byId("inspector").hidden = true;
   storeView(true);
   notifyChange("selection");
@@ -84,7 +101,7 @@ export function closeInspector() {
 
 /** Shows the entity that the address names in the inspector. */
 export async function restoreInspected() {
-  if (view.chosen) await openInspector(view.chosen, true);
+  if (view.entity) await openInspector(view.entity, true);
   else byId("inspector").hidden = true;
 }
 
@@ -124,7 +141,9 @@ export async function goTo(id, zoomIn = false) {
 async function revealContainer(entity) {
   const path = [...entity.ancestors, entity.container];
   for (const container of path) view.hiddenRows.delete(container);
-  for (const container of entity.ancestors) if (rowOf(container)?.folded) view.toggled.has(container) ? view.toggled.delete(container) : view.toggled.add(container);
+  for (const container of entity.ancestors)
+    if (rowOf(container)?.folded)
+      view.toggledRows.has(container) ? view.toggledRows.delete(container) : view.toggledRows.add(container);
   if (view.names) view.names = "";
   const rowsShown = new Promise((resolve) => document.addEventListener("rows", resolve, { once: true }));
   storeView();
@@ -140,15 +159,17 @@ async function revealContainer(entity) {
  * @param {boolean} sameValue only those with the same value
  */
 export async function stepTo(offset, sameValue) {
-  const from = view.chosen ?? overlay.target;
+  const from = view.entity ?? overlay.target;
   if (!from) {
     showNote("Select an entity first: click it or search for it");
     return;
   }
-  const answer = await request("neighbour", { id: from, direction: offset, same_value: String(sameValue) }).catch(() => undefined);
+  const answer = await request("neighbour", { id: from, direction: offset, same_value: String(sameValue) }).catch(
+    () => undefined,
+  );
   if (answer === undefined) return;
   if (!answer.facts) {
-    showNote(offset > 0 ? "This is the last of its kind" : "This is the first of its kind");
+    showNote(offset > 0 ? "This is the last entity of its type" : "This is the first entity of its type");
     return;
   }
   storeFacts(answer.facts);
@@ -160,27 +181,31 @@ export async function stepTo(offset, sameValue) {
  * in which it ends.
  */
 export async function goToPartner() {
-  const from = view.chosen ?? overlay.target;
+  const from = view.entity ?? overlay.target;
   const entity = from ? await facts(from, "choose").catch(() => undefined) : undefined;
   if (!entity) {
     showNote("Select a state or a link first");
     return;
   }
   const isLink = (/** @type {any} */ related) => related.id.startsWith("l");
-  const link = entity.kind === "Link" ? entity : await facts(entity.related.find(isLink)?.id ?? "", "choose").catch(() => undefined);
+  const link =
+    entity.kind === "Link"
+      ? entity
+      : await facts(entity.related.find(isLink)?.id ?? "", "choose").catch(() => undefined);
   if (!link) {
     showNote("No link starts or ends here");
     return;
   }
   const ends = link.related.filter((/** @type {any} */ related) => related.id !== entity.id && !isLink(related));
   const target = link.fields[1]?.[1];
-  const partner = (entity.kind === "Link" && ends.find((/** @type {any} */ end) => end.path.join(" › ") === target)) || ends[0];
+  const partner =
+    (entity.kind === "Link" && ends.find((/** @type {any} */ end) => end.path.join(" › ") === target)) || ends[0];
   await goTo(partner?.id ?? link.id);
 }
 
 export async function zoomToInspected() {
-  const entity = view.chosen ? await facts(view.chosen, "choose").catch(() => undefined) : undefined;
-  if (!view.chosen) showNote("Select an entity first: click it or search for it");
+  const entity = view.entity ? await facts(view.entity, "choose").catch(() => undefined) : undefined;
+  if (!view.entity) showNote("Select an entity first: click it or search for it");
   if (!entity) return;
   const [from, to] = [Math.min(entity.from, entity.to), Math.max(entity.from, entity.to)];
   const margin = Math.max(to === from ? (view.to - view.from) / 16 : (to - from) * 0.15, 20);

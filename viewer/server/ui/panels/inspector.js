@@ -23,22 +23,83 @@ export function fillInspector(facts, chainLinks, actions) {
    * Name, text to copy, and the displayed text where it differs.
    * @type {[string, string, string?][]}
    */
-  const pairs = [...factPairs(facts), ["In", facts.containers.join(" › "), joinNames(facts.containers)], ["Kind", facts.types.join(" › "), joinNames(facts.types)]];
+  const pairs = [
+    ...factPairs(facts),
+    ["In", facts.containers.join(" › "), joinNames(facts.containers)],
+    ["Kind", facts.types.join(" › "), joinNames(facts.types)],
+  ];
   if (facts.to > facts.from) pairs.unshift(["Duration", formatDuration(facts.to - facts.from)]);
-  for (const [name, text, shownText = text] of pairs) list.append(make("dt", { text: name }), make("dd", {}, name === "Source" ? make("button", { class: "link", text, title: "Show the source  s", onclick: actions.source }) : make("span", { text: shownText }), copyButton(`Copy ${name}`, () => text)));
+  for (const [name, text, shownText = text] of pairs) {
+    const value =
+      name === "Source"
+        ? make("button", { class: "link", text, title: "Show the source  s", onclick: actions.source })
+        : make("span", { text: shownText });
+    const copy = copyButton(`Copy ${name}`, () => text);
+    list.append(make("dt", { text: name }), make("dd", {}, value, copy));
+  }
   const ofOperation = facts.operation ? operationPairs(facts.operation, facts.from) : [];
-  const allText = () => [["Name", facts.name], ...pairs, ...ofOperation].map(([name, value]) => `${name}\t${value}`).join("\n");
-  const stepButton = (/** @type {string} */ label, /** @type {string} */ sign, /** @type {string} */ key, /** @type {number} */ offset) =>
-    make("button", { class: "icon-button", "aria-label": label, title: `${label}  ${key}`, text: sign, onclick: () => actions.step(offset, false) });
-  refill(byId("inspector"), () => byId("inspector").replaceChildren(
-    make("header", {},
-      make("h2", { text: facts.name }),
-      stepButton("Previous of its kind", "‹", ",", -1), stepButton("Next of its kind", "›", ".", 1),
-      make("button", { class: "icon-button", "aria-label": "Close the inspector", title: "Close  Esc", onclick: actions.close, text: "×" })),
-    list, ...(facts.operation ? [operationSection(facts.operation, facts.id, facts.from, actions)] : []), ...(chainLinks.length > 0 ? [chainList(facts.id, chainLinks, actions)] : []), relatedList(facts, actions, MAX_LISTED),
-    make("footer", {}, copyButton("Copy all", allText, true), /[sl]/.test(facts.id[0]) && make("button", { text: "Chain", "aria-pressed": String(chainLinks.length > 0), title: "Show the chain of links through this entity  c", onclick: actions.chain }), facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: actions.zoom })),
-  ));
+  const allText = () =>
+    [["Name", facts.name], ...pairs, ...ofOperation].map(([name, value]) => `${name}\t${value}`).join("\n");
+  const stepButton = (
+    /** @type {string} */ label,
+    /** @type {string} */ sign,
+    /** @type {string} */ key,
+    /** @type {number} */ offset,
+  ) =>
+    make("button", {
+      class: "icon-button",
+      "aria-label": label,
+      title: `${label}  ${key}`,
+      text: sign,
+      onclick: () => actions.step(offset, false),
+    });
+  refill(byId("inspector"), () =>
+    byId("inspector").replaceChildren(
+      make(
+        "header",
+        {},
+        make("h2", { text: facts.name }),
+        stepButton("Previous entity of the same type", "‹", ",", -1),
+        stepButton("Next entity of the same type", "›", ".", 1),
+        make("button", {
+          class: "icon-button",
+          "aria-label": "Close the inspector",
+          title: "Close  Esc",
+          onclick: actions.close,
+          text: "×",
+        }),
+      ),
+      list,
+      ...(facts.operation ? [operationSection(facts.operation, facts.id, facts.from, actions)] : []),
+      ...(chainLinks.length > 0 ? [chainList(facts.id, chainLinks, actions)] : []),
+      relatedList(facts, actions, MAX_LISTED),
+      inspectorFooter(facts, chainLinks.length > 0, allText, actions),
+    ),
+  );
   byId("inspector").hidden = false;
+}
+
+/**
+ * The buttons below the facts.
+ * @param {any} facts
+ * @param {boolean} isChained whether the chain of links is shown
+ * @param {() => string} allText
+ * @param {{ chain: () => void, zoom: () => void }} actions
+ */
+function inspectorFooter(facts, isChained, allText, { chain, zoom }) {
+  return make(
+    "footer",
+    {},
+    copyButton("Copy all", allText, true),
+    /[sl]/.test(facts.id[0]) &&
+      make("button", {
+        text: "Chain",
+        "aria-pressed": String(isChained),
+        title: "Show the chain of links through this entity  c",
+        onclick: chain,
+      }),
+    facts.to > facts.from && make("button", { text: "Zoom to entity", title: "z", onclick: zoom }),
+  );
 }
 
 /**
@@ -48,9 +109,26 @@ export function fillInspector(facts, chainLinks, actions) {
  * @param {{ go: (id: string) => void }} actions
  */
 function chainList(id, chainLinks, actions) {
-  return make("div", { class: "related" }, make("h3", { text: `Chain (${groupDigits(chainLinks.length)})` }),
-    make("ol", { class: "link-chain", "aria-label": "Chain of links" }, ...chainLinks.map((link) => make("li", {},
-      make("button", { text: `${isolate(link.name)} · ${joinNames(link.endpoint_names, " → ")}`, "aria-current": link.id === id ? "true" : null, onclick: () => actions.go(link.id) })))));
+  return make(
+    "div",
+    { class: "related" },
+    make("h3", { text: `Chain (${groupDigits(chainLinks.length)})` }),
+    make(
+      "ol",
+      { class: "link-chain", "aria-label": "Chain of links" },
+      ...chainLinks.map((link) =>
+        make(
+          "li",
+          {},
+          make("button", {
+            text: `${isolate(link.name)} · ${joinNames(link.endpoint_names, " → ")}`,
+            "aria-current": link.id === id ? "true" : null,
+            onclick: () => actions.go(link.id),
+          }),
+        ),
+      ),
+    ),
+  );
 }
 
 /**
@@ -64,13 +142,24 @@ function relatedList(facts, actions, limit) {
   if (facts.related.length) box.append(make("h3", { text: `Related (${groupDigits(facts.related.length)})` }));
   for (const related of facts.related.slice(0, limit)) {
     const name = joinNames([related.name, ...related.path.slice(-1)], " · ");
-    box.append(make("button", {
-      text: name, onclick: () => actions.go(related.id), onpointerenter: () => actions.highlight(related.id), onpointerleave: () => actions.highlight(null),
-      onfocus: () => actions.highlight(related.id), onblur: () => actions.highlight(null),
-    }));
+    box.append(
+      make("button", {
+        text: name,
+        onclick: () => actions.go(related.id),
+        onpointerenter: () => actions.highlight(related.id),
+        onpointerleave: () => actions.highlight(null),
+        onfocus: () => actions.highlight(related.id),
+        onblur: () => actions.highlight(null),
+      }),
+    );
   }
   if (facts.related.length > limit) {
-    box.append(make("button", { text: `${groupDigits(facts.related.length - limit)} more`, onclick: () => box.replaceWith(relatedList(facts, actions, facts.related.length)) }));
+    box.append(
+      make("button", {
+        text: `${groupDigits(facts.related.length - limit)} more`,
+        onclick: () => box.replaceWith(relatedList(facts, actions, facts.related.length)),
+      }),
+    );
   }
   return box;
 }
@@ -82,17 +171,22 @@ function relatedList(facts, actions, limit) {
  * @param {boolean} [withName] shows the name instead of a sign
  */
 function copyButton(name, text, withName = false) {
-  const button = make("button", { class: withName ? "" : "copy-button", "aria-label": name, title: name, onclick: async () => {
-    const copied = await copyText(text());
-    button.classList.add("done");
-    button.setAttribute("aria-label", copied ? "Copied" : "Select the text to copy it");
-    if (withName) button.textContent = copied ? "Copied" : "Select the text";
-    window.setTimeout(() => {
-      button.classList.remove("done");
-      button.setAttribute("aria-label", name);
-      if (withName) button.textContent = name;
-    }, 1500);
-  } });
+  const button = make("button", {
+    class: withName ? "" : "copy-button",
+    "aria-label": name,
+    title: name,
+    onclick: async () => {
+      const copied = await copyText(text());
+      button.classList.add("done");
+      button.setAttribute("aria-label", copied ? "Copied" : "Select the text to copy it");
+      if (withName) button.textContent = copied ? "Copied" : "Select the text";
+      window.setTimeout(() => {
+        button.classList.remove("done");
+        button.setAttribute("aria-label", name);
+        if (withName) button.textContent = name;
+      }, 1500);
+    },
+  });
   if (withName) button.textContent = name;
   else {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");

@@ -10,7 +10,8 @@ import { rowOf, reveal } from "../state/rows.js";
 import { select, selectedRange, selectedRowNumbers } from "../state/selection.js";
 import { showTab } from "./side_panel.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, show, view } from "../state/view.js";
+import { notifyChange, view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /** @typedef {import("../state/notes_store.js").Note} Note */
 
@@ -28,7 +29,9 @@ let lastChange = Promise.resolve();
 
 export async function showNotes() {
   const before = openChanges ? -1 : startedChanges;
-  const answer = await request("notes", { filters: "" }).catch((error) => { showError(error); });
+  const answer = await request("notes", { filters: "" }).catch((error) => {
+    showError(error);
+  });
   if (answer && before === startedChanges) applyAnswer(answer);
 }
 
@@ -49,7 +52,19 @@ function showError(error) {
 function sendChange(change) {
   startedChanges += 1;
   openChanges += 1;
-  const stored = lastChange.then(() => send("notes", change)).then((answer) => { applyAnswer(answer); return true; }).catch((error) => { showError(error); return false; }).finally(() => { openChanges -= 1; });
+  const stored = lastChange
+    .then(() => send("notes", change))
+    .then((answer) => {
+      applyAnswer(answer);
+      return true;
+    })
+    .catch((error) => {
+      showError(error);
+      return false;
+    })
+    .finally(() => {
+      openChanges -= 1;
+    });
   lastChange = stored;
   return stored;
 }
@@ -60,9 +75,20 @@ function sendChange(change) {
  */
 export async function bookmark() {
   const [from, to] = selectedRange();
-  const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const id = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, "0")).join(
+    "",
+  );
   await showTab("notes").catch(() => {});
-  const isStored = await sendChange({ put: { id, text: "", from, to, ...(view.chosen ? { entity: view.chosen } : {}), ...(view.selectedRows.size ? { rows: selectedRowNumbers() } : {}) } });
+  const isStored = await sendChange({
+    put: {
+      id,
+      text: "",
+      from,
+      to,
+      ...(view.entity ? { entity: view.entity } : {}),
+      ...(view.selectedRows.size ? { rows: selectedRowNumbers() } : {}),
+    },
+  });
   if (!isStored) {
     showNote("The mark was not stored");
     return;
@@ -88,26 +114,47 @@ function fill() {
     if (text !== document.activeElement) text.value = note.text;
     remove.setAttribute("aria-label", `Remove note ${name}`);
     go.setAttribute("aria-label", `Go to note ${name}`);
-    go.textContent = `${formatTimestamp(note.from, (note.to - note.from) / 1000)}, ${formatDuration(note.to - note.from)}${note.rows ? `, ${noteRows(note.rows)}` : ""}`;
+    const span = note.to - note.from;
+    const start = formatTimestamp(note.from, span / 1000);
+    go.textContent = `${start}, ${formatDuration(span)}${note.rows ? `, ${noteRows(note.rows)}` : ""}`;
   }
-  byId("notes-status").textContent = notes.length ? `Stored in ${path}` : "Press b to mark the visible or the selected time range and write a note. Notes are stored next to the trace.";
+  byId("notes-status").textContent = notes.length
+    ? `Stored in ${path}`
+    : "Press b to mark the visible or the selected time range and write a note. Notes are stored next to the trace.";
 }
 
 /** An empty line for a note. @param {string} id */
 function emptyLine(id) {
   // Another window may have removed the note.
-  const withNote = (/** @type {(note: Note) => unknown} */ act) => { const note = notes.find((note) => note.id === id); if (note) act(note); };
-  return make("li", { "data-key": id },
-    make("input", { "aria-label": "Note", placeholder: "no text", maxlength: 1000, autocomplete: "off", onchange: (/** @type {Event} */ event) => withNote((note) => sendChange({ put: { ...note, text: /** @type {HTMLInputElement} */ (event.target).value } })),
-      onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter" || event.key === "Escape") /** @type {HTMLInputElement} */ (event.target).blur(); } }),
+  const withNote = (/** @type {(note: Note) => unknown} */ act) => {
+    const note = notes.find((note) => note.id === id);
+    if (note) act(note);
+  };
+  return make(
+    "li",
+    { "data-key": id },
+    make("input", {
+      "aria-label": "Note",
+      placeholder: "no text",
+      maxlength: 1000,
+      autocomplete: "off",
+      onchange: (/** @type {Event} */ event) =>
+        withNote((note) =>
+          sendChange({ put: { ...note, text: /** @type {HTMLInputElement} */ (event.target).value } }),
+        ),
+      onkeydown: (/** @type {KeyboardEvent} */ event) => {
+        if (event.key === "Enter" || event.key === "Escape") /** @type {HTMLInputElement} */ (event.target).blur();
+      },
+    }),
     make("button", { class: "icon-button", title: "Remove", text: "×", onclick: () => sendChange({ remove: id }) }),
-    make("button", { class: "go-to-note", onclick: () => withNote(goToNote) }));
+    make("button", { class: "go-to-note", onclick: () => withNote(goToNote) }),
+  );
 }
 
 /** The rows of a note in words. @param {string} rows */
 function noteRows(rows) {
   const numbers = readRuns(rows);
-  return numbers.length === 1 ? rowOf(numbers[0])?.name ?? "1 row" : `${groupDigits(numbers.length)} rows`;
+  return numbers.length === 1 ? (rowOf(numbers[0])?.name ?? "1 row") : `${groupDigits(numbers.length)} rows`;
 }
 
 /**

@@ -27,8 +27,18 @@ export function operationPairs({ kind, count, place, bytes, spread, first, last,
     ["Last entry", last.name, last],
   ];
   if (root) pairs.push(["Root", root.name, root]);
-  pairs.push(["Last at", formatTimestamp(last.enter, Math.max(1, spread / 1000))], ["Entry spread", formatDuration(spread)]);
-  if (place) pairs.push(["This part", enter < last.enter ? `enters as ${groupDigits(place)} of ${groupDigits(count)}, ${formatDuration(last.enter - enter)} before the last` : "enters last"]);
+  pairs.push(
+    ["Last at", formatTimestamp(last.enter, Math.max(1, spread / 1000))],
+    ["Entry spread", formatDuration(spread)],
+  );
+  if (place)
+    pairs.push([
+      "This part",
+      enter < last.enter
+        ? `enters as ${groupDigits(place)} of ${groupDigits(count)}, ` +
+          `${formatDuration(last.enter - enter)} before the last`
+        : "enters last",
+    ]);
   if (bytes !== null) pairs.push(["All bytes", groupDigits(bytes)]);
   return pairs;
 }
@@ -42,9 +52,18 @@ export function operationPairs({ kind, count, place, bytes, spread, first, last,
 export function operationSection(operation, id, enter, actions) {
   const list = make("dl");
   for (const [name, text, part] of operationPairs(operation, enter)) {
-    list.append(make("dt", { text: name }), make("dd", {}, part ? partButton(part, isolate(text), id, actions) : make("span", { text })));
+    list.append(
+      make("dt", { text: name }),
+      make("dd", {}, part ? partButton(part, isolate(text), id, actions) : make("span", { text })),
+    );
   }
-  return make("section", { class: "operation", "aria-label": "Collective operation" }, make("h3", { text: "Collective operation" }), list, partList(operation, id, actions, MAX_LISTED));
+  return make(
+    "section",
+    { class: "operation", "aria-label": "Collective operation" },
+    make("h3", { text: "Collective operation" }),
+    list,
+    partList(operation, id, actions, MAX_LISTED),
+  );
 }
 
 /**
@@ -55,9 +74,14 @@ export function operationSection(operation, id, enter, actions) {
  */
 function partButton(part, text, id, actions) {
   return make("button", {
-    class: "link", text, "aria-current": part.id === id ? "true" : null, onclick: () => actions.go(part.id),
-    onpointerenter: () => actions.highlight(part.id), onpointerleave: () => actions.highlight(null),
-    onfocus: () => actions.highlight(part.id), onblur: () => actions.highlight(null),
+    class: "link",
+    text,
+    "aria-current": part.id === id ? "true" : null,
+    onclick: () => actions.go(part.id),
+    onpointerenter: () => actions.highlight(part.id),
+    onpointerleave: () => actions.highlight(null),
+    onfocus: () => actions.highlight(part.id),
+    onblur: () => actions.highlight(null),
   });
 }
 
@@ -71,11 +95,37 @@ function partButton(part, text, id, actions) {
  */
 function partList(operation, id, actions, limit) {
   const { parts, count, first } = operation;
-  const number = parts.length < count ? `${groupDigits(parts.length)} nearest of ${groupDigits(count)}` : groupDigits(count);
-  const items = parts.slice(0, limit).map((part) => make("li", {}, partButton(part, `${isolate(part.name)} · ${part.enter > first.enter ? `+${formatDuration(part.enter - first.enter)}` : "first"}`, id, actions)));
-  const box = make("div", {}, make("h4", { text: `Parts by entry (${number})` }), make("ol", { "aria-label": "Parts by entry" }, ...items));
+  const number =
+    parts.length < count ? `${groupDigits(parts.length)} nearest of ${groupDigits(count)}` : groupDigits(count);
+  const items = parts
+    .slice(0, limit)
+    .map((part) =>
+      make(
+        "li",
+        {},
+        partButton(
+          part,
+          `${isolate(part.name)} · ` +
+            (part.enter > first.enter ? `+${formatDuration(part.enter - first.enter)}` : "first"),
+          id,
+          actions,
+        ),
+      ),
+    );
+  const box = make(
+    "div",
+    {},
+    make("h4", { text: `Parts by entry (${number})` }),
+    make("ol", { "aria-label": "Parts by entry" }, ...items),
+  );
   if (parts.length > limit) {
-    box.append(make("button", { class: "link", text: `${groupDigits(parts.length - limit)} more`, onclick: () => box.replaceWith(partList(operation, id, actions, parts.length)) }));
+    box.append(
+      make("button", {
+        class: "link",
+        text: `${groupDigits(parts.length - limit)} more`,
+        onclick: () => box.replaceWith(partList(operation, id, actions, parts.length)),
+      }),
+    );
   }
   return box;
 }

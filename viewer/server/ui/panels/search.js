@@ -10,7 +10,8 @@ import { formatTimestamp, formatDuration, groupDigits, formatPercent } from "../
 import { showTab } from "./side_panel.js";
 import { markHits } from "../view/timeline.js";
 import { hasSelection, selectedRowNumbers, sizeInWords } from "../state/selection.js";
-import { traceDuration, setSetting, setting, view } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
+import { traceDuration, view } from "../state/view_state.js";
 
 /** @typedef {{ id: string, name: string, path: string[], from: number, to: number }} Hit */
 
@@ -85,8 +86,13 @@ export function listenToSearch() {
 
 /** Searches for the text in the address. */
 export function restoreSearch() {
-  const [text, inTimeRange, inSelection] = [setting("find") ?? "", setting("inside") === "1", setting("everywhere") !== "1"];
-  if (field.value.trim() === text && onlyTimeRange.checked === inTimeRange && onlySelection.checked === inSelection) return;
+  const [text, inTimeRange, inSelection] = [
+    setting("find") ?? "",
+    setting("inside") === "1",
+    setting("everywhere") !== "1",
+  ];
+  if (field.value.trim() === text && onlyTimeRange.checked === inTimeRange && onlySelection.checked === inSelection)
+    return;
   field.value = text;
   onlyTimeRange.checked = inTimeRange;
   onlySelection.checked = inSelection;
@@ -160,7 +166,13 @@ async function search() {
       total = answer.total;
     }
     firstPage = answer.hits;
-    showStatus(answer.done !== undefined ? `counting… ${countText} found, ${formatPercent(answer.done)}` : answer.total === 0 ? "Nothing found" : `${countText} found`);
+    showStatus(
+      answer.done !== undefined
+        ? `counting… ${countText} found, ${formatPercent(answer.done)}`
+        : answer.total === 0
+          ? "Nothing found"
+          : `${countText} found`,
+    );
     // The list grows until it has a page. It stays in place if the user has moved elsewhere in
     // it.
     if (answer.hits.length > listedCount && (listedCount < 0 || hits.length === listedCount) && counts.before === 0) {
@@ -203,19 +215,45 @@ function showStatus(text, isError = false) {
 function showList() {
   byId("find-next").disabled = byId("find-previous").disabled = hits.length === 0;
   const span = view.to - view.from;
-  refill(list, () => list.replaceChildren(...hits.map((hit) => make("li", {}, make("button", { "data-key": hit.id, onclick: () => enqueue(() => visitHit(hits.findIndex(({ id }) => id === hit.id))) },
-    make("span", { class: "label", text: hit.name }), make("span", { class: "amount", text: hit.to > hit.from ? formatDuration(hit.to - hit.from) : "" }),
-    make("span", { class: "location", text: `${formatTimestamp(hit.from, span / 1000)} · ${joinNames(hit.path.slice(-2))}` }))))));
+  refill(list, () =>
+    list.replaceChildren(
+      ...hits.map((hit) =>
+        make(
+          "li",
+          {},
+          make(
+            "button",
+            { "data-key": hit.id, onclick: () => enqueue(() => visitHit(hits.findIndex(({ id }) => id === hit.id))) },
+            make("span", { class: "label", text: hit.name }),
+            make("span", { class: "amount", text: hit.to > hit.from ? formatDuration(hit.to - hit.from) : "" }),
+            make("span", {
+              class: "location",
+              text: `${formatTimestamp(hit.from, span / 1000)} · ${joinNames(hit.path.slice(-2))}`,
+            }),
+          ),
+        ),
+      ),
+    ),
+  );
   markCurrent();
 }
 
 /** Marks the visited hit and shows its number. */
 function markCurrent() {
-  [...list.children].forEach((item, index) => item.firstElementChild?.setAttribute("aria-current", String(index === currentIndex)));
+  [...list.children].forEach((item, index) =>
+    item.firstElementChild?.setAttribute("aria-current", String(index === currentIndex)),
+  );
   const { before, after } = counts;
   const totalText = total === null ? "…" : groupDigits(total);
   const following = after === null ? 0 : after + hits.length - 1 - currentIndex;
-  byId("find-position").textContent = currentIndex < 0 ? "" : before !== null ? `${groupDigits(before + currentIndex + 1)} of ${totalText}` : following === 0 ? "the last" : `${groupDigits(following)} before the last`;
+  byId("find-position").textContent =
+    currentIndex < 0
+      ? ""
+      : before !== null
+        ? `${groupDigits(before + currentIndex + 1)} of ${totalText}`
+        : following === 0
+          ? "the last"
+          : `${groupDigits(following)} before the last`;
 }
 
 /**

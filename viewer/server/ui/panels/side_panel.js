@@ -3,7 +3,7 @@
 
 import { cancel } from "../net/api.js";
 import { byId } from "../util/dom.js";
-import { setSetting, setting } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
 
 /** @typedef {"legend" | "times" | "find" | "notes"} Tab */
 
@@ -23,7 +23,9 @@ export function listenToPanel(tabs) {
   contents = tabs;
   TABS.forEach((tab, index) => {
     const button = byId(`tab-${tab}`);
-    button.addEventListener("click", () => { showTab(tab).catch(() => {}); });
+    button.addEventListener("click", () => {
+      showTab(tab).catch(() => {});
+    });
     button.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!step) return;

@@ -1,13 +1,14 @@
 // The source pane: shows the source line of an entity, and leads from a line to all its entities.
 
 import { request, cancel } from "../net/api.js";
-import { resize } from "../view/chart.js";
+import { resize } from "../view/diagram.js";
 import { byId, make, refill } from "../util/dom.js";
 import { facts } from "../state/facts.js";
 import { formatDuration, groupDigits, formatPercent } from "../util/format.js";
 import { overlay } from "../state/overlay_state.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, activeFilters, currentGeneration, setSetting, setting, view } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
+import { activeFilters, currentGeneration, notifyChange, view } from "../state/view_state.js";
 
 /**
  * The number of highlighted entities of a line, before and after the visited one. More outlines
@@ -37,7 +38,7 @@ export function listenToSource(go) {
 }
 
 /** Opens the pane on the source of an entity. @param {string | null} [id] */
-export async function openSource(id = view.chosen ?? overlay.target) {
+export async function openSource(id = view.entity ?? overlay.target) {
   const entity = id ? await facts(id, "source").catch(() => undefined) : undefined;
   if (!id || !entity?.source) {
     showNote(id ? "The trace has no source line for this entity" : "Select an entity first: click it or search for it");
@@ -73,7 +74,7 @@ export async function openSource(id = view.chosen ?? overlay.target) {
 
 /** Opens or closes the pane as the address requires. */
 export async function restoreSource() {
-  if (setting("source") && view.chosen) await openSource();
+  if (setting("source") && view.entity) await openSource();
   else closeSource();
 }
 
@@ -82,14 +83,16 @@ export async function restoreSource() {
  * which it was counted.
  */
 export function followSource() {
-  if (pane.hidden || !view.chosen) return;
+  if (pane.hidden || !view.entity) return;
   const isOwnStep = isStepping;
-  facts(view.chosen, "follow").then((entity) => {
-    if (!entity?.source) return;
-    if (!isOwnStep) return openSource(view.chosen);
-    contents.line = entity.source[1];
-    fill();
-  }).catch(() => {});
+  facts(view.entity, "follow")
+    .then((entity) => {
+      if (!entity?.source) return;
+      if (!isOwnStep) return openSource(view.entity);
+      contents.line = entity.source[1];
+      fill();
+    })
+    .catch(() => {});
 }
 
 export function closeSource() {
@@ -108,16 +111,44 @@ function fill() {
   const lineFacts = new Map(lines.map((/** @type {any} */ facts) => [facts.line, facts]));
   const sourceLines = text === null ? [] : text.split("\n");
   const [from, to] = [Math.max(1, line - LINES_AROUND), Math.min(sourceLines.length, line + LINES_AROUND)];
-  const shownLines = text === null ? [...new Set([line, ...lineFacts.keys()])].sort((a, b) => a - b) : Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
+  const shownLines =
+    text === null
+      ? [...new Set([line, ...lineFacts.keys()])].sort((a, b) => a - b)
+      : Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
   const largest = Math.max(1, ...lines.map((/** @type {any} */ facts) => facts.nanos));
-  const list = make("ol", { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 }, ...shownLines.map((number) => lineElement(number, sourceLines[number - 1] ?? "", lineFacts.get(number), largest, number === line)));
+  const list = make(
+    "ol",
+    { class: "lines", "aria-label": `Lines of ${file}`, tabindex: 0 },
+    ...shownLines.map((number) =>
+      lineElement(number, sourceLines[number - 1] ?? "", lineFacts.get(number), largest, number === line),
+    ),
+  );
   const [location, scrolled] = [`${file}:${line}`, pane.querySelector(".lines")?.scrollTop ?? 0];
-  refill(pane, () => pane.replaceChildren(
-    make("header", {}, make("h2", { text: `${file}:${line}`, title: path ?? file }), done !== undefined && make("span", { class: "hint counting" }, make("progress", { value: done, "aria-label": "Counted so far" }), `counting… ${formatPercent(done)}`),
-      make("button", { class: "icon-button", "aria-label": "Close the source", title: "Close", text: "×", onclick: closeSource })),
-    ...(reason ? [make("p", { class: "reason", role: "status", text: reason })] : []),
-    list,
-  ));
+  refill(pane, () =>
+    pane.replaceChildren(
+      make(
+        "header",
+        {},
+        make("h2", { text: `${file}:${line}`, title: path ?? file }),
+        done !== undefined &&
+          make(
+            "span",
+            { class: "hint counting" },
+            make("progress", { value: done, "aria-label": "Counted so far" }),
+            `counting… ${formatPercent(done)}`,
+          ),
+        make("button", {
+          class: "icon-button",
+          "aria-label": "Close the source",
+          title: "Close",
+          text: "×",
+          onclick: closeSource,
+        }),
+      ),
+      ...(reason ? [make("p", { class: "reason", role: "status", text: reason })] : []),
+      list,
+    ),
+  );
   // The scroll position stays while entities are counted.
   if (pane.dataset.location === location) list.scrollTop = scrolled;
   else list.querySelector("[aria-current]")?.scrollIntoView({ block: "center" });
@@ -134,11 +165,29 @@ function fill() {
 function lineElement(number, text, entities, largest, current) {
   const bar = make("i", { class: "heat" });
   if (entities) bar.style.width = `${Math.max(4, (entities.nanos / largest) * 100)}%`;
-  const description = entities && `${groupDigits(entities.count)} of line ${number}${entities.nanos ? `, ${formatDuration(entities.nanos)}` : ""}`;
-  return make("li", { "aria-current": current ? "true" : null, value: number },
+  const description =
+    entities &&
+    `${groupDigits(entities.count)} of line ${number}${entities.nanos ? `, ${formatDuration(entities.nanos)}` : ""}`;
+  return make(
+    "li",
+    { "aria-current": current ? "true" : null, value: number },
     make("span", { class: "number", text: String(number) }),
-    entities ? make("button", { class: "count", "data-key": `line ${number}`, "aria-label": `Highlight ${description}`, title: `${description}: highlight them and go to the next`, text: groupDigits(entities.count), onclick: () => showNext(number, entities) }, bar) : make("span", { class: "count" }),
-    make("code", { text: text || " " }));
+    entities
+      ? make(
+          "button",
+          {
+            class: "count",
+            "data-key": `line ${number}`,
+            "aria-label": `Highlight ${description}`,
+            title: `${description}: highlight them and go to the next`,
+            text: groupDigits(entities.count),
+            onclick: () => showNext(number, entities),
+          },
+          bar,
+        )
+      : make("span", { class: "count" }),
+    make("code", { text: text || " " }),
+  );
 }
 
 /**
@@ -152,7 +201,9 @@ async function showNext(number, entities) {
   const last = entities.ids[entities.ids.length - 1];
   if (index >= entities.ids.length) {
     const filter = `at:"${contents.file}:${number}"`;
-    const page = await request("find", { text: filter, id: last, direction: 1, ...contents.part }, "line").catch(() => undefined);
+    const page = await request("find", { text: filter, id: last, direction: 1, ...contents.part }, "line").catch(
+      () => undefined,
+    );
     if (!page) return;
     entities.ids.push(...page.hits.map((/** @type {any} */ hit) => hit.id));
   }
@@ -161,8 +212,14 @@ async function showNext(number, entities) {
   contents.steps.set(number, index + 1);
   const highlighted = entities.ids.slice(Math.max(0, index - MAX_HIGHLIGHTED), index + MAX_HIGHLIGHTED);
   isStepping = true;
-  await goTo(id).finally(() => { isStepping = false; });
+  await goTo(id).finally(() => {
+    isStepping = false;
+  });
   overlay.stickyHighlights = highlighted;
-  showNote(`${groupDigits(index + 1)} of ${groupDigits(entities.count)} of line ${number}; ${entities.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} are highlighted`);
+  showNote(
+    `${groupDigits(index + 1)} of ${groupDigits(entities.count)} of line ${number}; ` +
+      `${entities.count > highlighted.length ? `the ${groupDigits(highlighted.length)} around it` : "all"} ` +
+      "are highlighted",
+  );
   notifyChange("selection");
 }

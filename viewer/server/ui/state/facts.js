@@ -46,16 +46,30 @@ export function factPairs(facts, hasDetails = true) {
   /** @type {[string, string][]} */
   let fields = facts.fields;
   /** @type {[string, string][]} */
-  let times = span === 0 ? [["At", ends[0]]] : [["From", ends[0]], ["To", ends[1]]];
+  let times =
+    span === 0
+      ? [["At", ends[0]]]
+      : [
+          ["From", ends[0]],
+          ["To", ends[1]],
+        ];
   if (facts.kind === "Link") {
     const [from, to, key, ...others] = fields;
-    const place = (/** @type {string} */ path) => joinNames(path.split(" › ").slice(hasDetails ? 0 : path.split(" › ").length > 2 ? 1 : -1));
-    times = [["From", `${place(from[1])}, ${ends[0]}`], ["To", `${place(to[1])}, ${ends[1]}`]];
+    const place = (/** @type {string} */ path) =>
+      joinNames(path.split(" › ").slice(hasDetails ? 0 : path.split(" › ").length > 2 ? 1 : -1));
+    times = [
+      ["From", `${place(from[1])}, ${ends[0]}`],
+      ["To", `${place(to[1])}, ${ends[1]}`],
+    ];
     // A key of the form `k1` is a number of the viewer. The trace does not contain it.
     fields = hasDetails && !/^k\d+$/.test(key[1]) ? [...others, ["Key", key[1]]] : others;
   }
   /** @type {[string, string][]} */
   const source = hasDetails && facts.source ? [["Source", `${facts.source[0]}:${facts.source[1]}`]] : [];
-  const grouped = (/** @type {string} */ text) => /^\d{5,15}$/.test(text) ? groupDigits(Number(text)) : text;
-  return [...times, .../** @type {[string, string][]} */ (fields.map(([name, text]) => [name, grouped(text)])), ...source];
+  const grouped = (/** @type {string} */ text) => (/^\d{5,15}$/.test(text) ? groupDigits(Number(text)) : text);
+  return [
+    ...times,
+    .../** @type {[string, string][]} */ (fields.map(([name, text]) => [name, grouped(text)])),
+    ...source,
+  ];
 }

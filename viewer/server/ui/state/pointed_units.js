@@ -29,7 +29,12 @@ export function setParents(pairs) {
 /** The containers above a container, the innermost first. @param {number} container */
 export function ancestorsOf(container) {
   const ancestors = [];
-  for (let next = parents.get(container); next !== undefined && ancestors.length < parents.size; next = parents.get(next)) ancestors.push(next);
+  for (
+    let next = parents.get(container);
+    next !== undefined && ancestors.length < parents.size;
+    next = parents.get(next)
+  )
+    ancestors.push(next);
   return ancestors;
 }
 
@@ -39,7 +44,8 @@ export function ancestorsOf(container) {
  * @param {boolean} [isInDiagram]
  */
 export function pointUnits(containers, pair = null, isInDiagram = false) {
-  const isSame = pointed.containers.join() === containers.join() && JSON.stringify(pointed.pair) === JSON.stringify(pair);
+  const isSame =
+    pointed.containers.join() === containers.join() && JSON.stringify(pointed.pair) === JSON.stringify(pair);
   if (isSame) return;
   Object.assign(pointed, { containers, pair, isInDiagram });
   pointedContainers = new Set(containers);
@@ -52,5 +58,10 @@ export function pointUnits(containers, pair = null, isInDiagram = false) {
  * @param {number} container
  */
 export function isPointed(container) {
-  return pointedContainers.size > 0 && (pointedContainers.has(container) || containersAbove.has(container) || ancestorsOf(container).some((ancestor) => pointedContainers.has(ancestor)));
+  return (
+    pointedContainers.size > 0 &&
+    (pointedContainers.has(container) ||
+      containersAbove.has(container) ||
+      ancestorsOf(container).some((ancestor) => pointedContainers.has(ancestor)))
+  );
 }

@@ -91,7 +91,8 @@ export function reveal(row) {
   if (row.pinned && pinnedHeight() > 0) return;
   const visibleHeight = scroller.clientHeight;
   const y = toWindow(row.y);
-  if (y < pinnedHeight() || y + row.height > visibleHeight) scroller.scrollTop = Math.max(0, row.y - pinnedHeight() - (visibleHeight - pinnedHeight() - row.height) / 2);
+  if (y < pinnedHeight() || y + row.height > visibleHeight)
+    scroller.scrollTop = Math.max(0, row.y - pinnedHeight() - (visibleHeight - pinnedHeight() - row.height) / 2);
 }
 
 /**

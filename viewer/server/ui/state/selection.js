@@ -4,7 +4,8 @@
 import { formatDuration, groupDigits } from "../util/format.js";
 import { writeRuns } from "../util/number_runs.js";
 import { layout, rowOf } from "./rows.js";
-import { notifyChange, setSetting, setting, storeView, storeViewSoon, view } from "./view.js";
+import { setSetting, setting, storeView, storeViewSoon } from "./address.js";
+import { notifyChange, view } from "./view_state.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 
@@ -45,7 +46,7 @@ const isOpenGroup = (row) => row.expandable && !row.folded;
  * @param {Row[]} rows
  * @returns {Set<number>}
  */
-export function rowsMeant(rows) {
+export function selectionOfRows(rows) {
   const chosen = new Set(rows.map((row) => row.id));
   const hasOnlyGroups = rows.every(isOpenGroup);
   /** @type {Map<number, [number, number]>} */
@@ -62,7 +63,8 @@ export function rowsMeant(rows) {
   };
   const wholeGroups = new Set(rows.filter((row) => row.id !== ROOT && isWhole(row)).map((row) => row.id));
   const topmost = rows.filter((row) => wholeGroups.has(row.id) && !row.ancestors.some((id) => wholeGroups.has(id)));
-  const isCovered = (/** @type {Row} */ row) => row.id === ROOT || wholeGroups.has(row.id) || row.ancestors.some((id) => wholeGroups.has(id));
+  const isCovered = (/** @type {Row} */ row) =>
+    row.id === ROOT || wholeGroups.has(row.id) || row.ancestors.some((id) => wholeGroups.has(id));
   return layout.rows.every(isCovered) ? new Set() : new Set(topmost.map((row) => row.id));
 }
 

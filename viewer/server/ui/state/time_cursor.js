@@ -1,7 +1,8 @@
 // The time cursor `t` of the views, and the time range that they show.
 
 import { selectedRange } from "./selection.js";
-import { setSetting, setting, traceDuration } from "./view.js";
+import { setSetting, setting } from "./address.js";
+import { traceDuration } from "./view_state.js";
 
 /** Nanoseconds after the trace's first timestamp; null until it is set. @type {number | null} */
 let cursor = null;

@@ -3,7 +3,7 @@
 
 import { scrollTop } from "./rows.js";
 import { showNote } from "../util/status_line.js";
-import { restoreRows, onStore } from "./view.js";
+import { onStore, restoreRows } from "./address.js";
 
 /**
  * The arrangement of the rows, the text searched in their names, and their scroll position.
@@ -11,33 +11,33 @@ import { restoreRows, onStore } from "./view.js";
  */
 
 /** Earlier arrangements, the newest last. @type {Arrangement[]} */
-let past = [];
+let undoSteps = [];
 /** @type {Arrangement[]} */
-let future = [];
+let redoSteps = [];
 /** @type {Arrangement | null} */
-let current = null;
+let currentArrangement = null;
 const MAX_STEPS = 200;
 
 onStore((rows, names) => {
   // The new rows are not there yet, so that the scroll position is still that of the old ones.
-  if (current !== null && (rows !== current[0] || names !== current[1])) {
-    past = [...past.slice(1 - MAX_STEPS), [current[0], current[1], scrollTop()]];
-    future = [];
+  if (currentArrangement !== null && (rows !== currentArrangement[0] || names !== currentArrangement[1])) {
+    undoSteps = [...undoSteps.slice(1 - MAX_STEPS), [currentArrangement[0], currentArrangement[1], scrollTop()]];
+    redoSteps = [];
   }
-  current = [rows, names, 0];
+  currentArrangement = [rows, names, 0];
 });
 
 /** @param {Arrangement[]} from @param {Arrangement[]} to @param {string} none */
 function restore(from, to, none) {
   const arrangement = from.pop();
-  if (arrangement === undefined || current === null) {
+  if (arrangement === undefined || currentArrangement === null) {
     showNote(none);
     return;
   }
-  to.push([current[0], current[1], scrollTop()]);
-  current = arrangement;
+  to.push([currentArrangement[0], currentArrangement[1], scrollTop()]);
+  currentArrangement = arrangement;
   restoreRows(...arrangement);
 }
 
-export const undo = () => restore(past, future, "There is nothing to undo");
-export const redo = () => restore(future, past, "There is nothing to redo");
+export const undo = () => restore(undoSteps, redoSteps, "There is nothing to undo");
+export const redo = () => restore(redoSteps, undoSteps, "There is nothing to redo");

@@ -5,7 +5,8 @@ import { send } from "../net/api.js";
 import { fileName, make, saveFile } from "../util/dom.js";
 import { readRuns } from "../util/number_runs.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, activeFilters, storeView, view, describeInvalidFilter } from "./view.js";
+import { describeInvalidFilter, storeView } from "./address.js";
+import { activeFilters, notifyChange, view } from "./view_state.js";
 
 /** @typedef {"containers" | "types" | "values"} Kind */
 /** @typedef {Record<Kind, Record<string, any>>} Names numbers and their names */
@@ -15,8 +16,14 @@ import { notifyChange, activeFilters, storeView, view, describeInvalidFilter } f
  * @type {Record<string, [Kind, string, string]>}
  */
 const PARTS = {
-  pinned: ["containers", "pinned row", "pinned rows"], gone: ["containers", "hidden row", "hidden rows"], toggled: ["containers", "folded or unfolded row", "folded or unfolded rows"],
-  moved: ["containers", "moved row", "moved rows"], selected: ["containers", "selected row", "selected rows"], hidden: ["types", "hidden type", "hidden types"], gradients: ["types", "gradient", "gradients"], dimmed: ["values", "dimmed value", "dimmed values"],
+  pinned: ["containers", "pinned row", "pinned rows"],
+  gone: ["containers", "hidden row", "hidden rows"],
+  toggled: ["containers", "folded or unfolded row", "folded or unfolded rows"],
+  moved: ["containers", "moved row", "moved rows"],
+  selected: ["containers", "selected row", "selected rows"],
+  hidden: ["types", "hidden type", "hidden types"],
+  gradients: ["types", "gradient", "gradients"],
+  dimmed: ["values", "dimmed value", "dimmed values"],
 };
 
 /** The number for the end of the siblings, which is no container. */
@@ -27,7 +34,13 @@ const END = "0";
  * @param {string} part
  * @returns {string[][]} numbers that belong together
  */
-const numbers = (parts, part) => part === "selected" ? readRuns(parts.get(part) ?? "").map((number) => [String(number)]) : (parts.get(part) ?? "").split(" ").filter((text) => /^\d+(-\d+)?$/.test(text)).map((text) => text.split("-"));
+const numbers = (parts, part) =>
+  part === "selected"
+    ? readRuns(parts.get(part) ?? "").map((number) => [String(number)])
+    : (parts.get(part) ?? "")
+        .split(" ")
+        .filter((text) => /^\d+(-\d+)?$/.test(text))
+        .map((text) => text.split("-"));
 
 /** The inspected container. @param {URLSearchParams} parts */
 const inspectedContainer = (parts) => /^c(\d+)$/.exec(parts.get("chosen") ?? "")?.[1];
@@ -37,7 +50,10 @@ function allNumbers(parts) {
   /** @type {Record<Kind, Set<string>>} */
   const all = { containers: new Set(), types: new Set(), values: new Set() };
   for (const [part, [kind]] of Object.entries(PARTS)) {
-    for (const group of numbers(parts, part)) group.forEach((number, index) => { if (index === 0 || number !== END) all[kind].add(number); });
+    for (const group of numbers(parts, part))
+      group.forEach((number, index) => {
+        if (index === 0 || number !== END) all[kind].add(number);
+      });
   }
   const chosen = inspectedContainer(parts);
   if (chosen) all.containers.add(chosen);
@@ -51,13 +67,25 @@ function allNumbers(parts) {
  */
 export async function namesOf(address, filters) {
   const all = allNumbers(new URLSearchParams(address));
-  const answer = await send("names", Object.fromEntries(Object.entries(all).map(([kind, list]) => [kind, list.map(Number)])), filters);
-  const named = (/** @type {Kind} */ kind) => Object.fromEntries(all[kind].map((number, index) => [number, answer[kind][index]]).filter(([, name]) => name !== null));
+  const answer = await send(
+    "names",
+    Object.fromEntries(Object.entries(all).map(([kind, list]) => [kind, list.map(Number)])),
+    filters,
+  );
+  const named = (/** @type {Kind} */ kind) =>
+    Object.fromEntries(
+      all[kind].map((number, index) => [number, answer[kind][index]]).filter(([, name]) => name !== null),
+    );
   return { containers: named("containers"), types: named("types"), values: named("values") };
 }
 
 /** The displayed form of a name. @param {Kind} kind @param {any} name */
-const displayName = (kind, name) => kind === "containers" ? name.path[name.path.length - 1] ?? "the trace" : kind === "types" ? name[name.length - 1] : name[1];
+const displayName = (kind, name) =>
+  kind === "containers"
+    ? (name.path[name.path.length - 1] ?? "the trace")
+    : kind === "types"
+      ? name[name.length - 1]
+      : name[1];
 
 /**
  * Converts an address of another trace to this trace.
@@ -71,25 +99,40 @@ export async function renumber(address, names, filters) {
   const parts = new URLSearchParams(address);
   const kinds = /** @type {Kind[]} */ (["containers", "types", "values"]);
   const named = Object.fromEntries(kinds.map((kind) => [kind, Object.entries(names?.[kind] ?? {})]));
-  const answer = await send("numbers", Object.fromEntries(kinds.map((kind) => [kind, named[kind].map(([, name]) => name)])), filters);
-  const localNumbers = Object.fromEntries(kinds.map((kind) => [kind, new Map(named[kind].map(([number], index) => [number, answer[kind][index]]))]));
+  const answer = await send(
+    "numbers",
+    Object.fromEntries(kinds.map((kind) => [kind, named[kind].map(([, name]) => name)])),
+    filters,
+  );
+  const localNumbers = Object.fromEntries(
+    kinds.map((kind) => [kind, new Map(named[kind].map(([number], index) => [number, answer[kind][index]]))]),
+  );
   const missing = [];
   for (const [part, [kind, singular, several]] of Object.entries(PARTS)) {
     /** @type {Set<string>} */
     const unknown = new Set();
-    const groups = numbers(parts, part).map((group) => group.map((number, index) => {
-      if (index > 0 && number === END) return END;
-      const localNumber = localNumbers[kind].get(number) ?? null;
-      if (localNumber === null) unknown.add(names?.[kind]?.[number] ? displayName(kind, names[kind][number]) : `number ${number}`);
-      return localNumber;
-    })).filter((group) => group.every((number) => number !== null));
+    const groups = numbers(parts, part)
+      .map((group) =>
+        group.map((number, index) => {
+          if (index > 0 && number === END) return END;
+          const localNumber = localNumbers[kind].get(number) ?? null;
+          if (localNumber === null)
+            unknown.add(names?.[kind]?.[number] ? displayName(kind, names[kind][number]) : `number ${number}`);
+          return localNumber;
+        }),
+      )
+      .filter((group) => group.every((number) => number !== null));
     if (groups.length) parts.set(part, groups.map((group) => group.join("-")).join(" "));
     else parts.delete(part);
     const list = [...unknown];
-    if (list.length) missing.push(`${list.length} ${list.length === 1 ? singular : several} (${list.slice(0, 5).join(", ")}${list.length > 5 ? ", …" : ""})`);
+    if (list.length)
+      missing.push(
+        `${list.length} ${list.length === 1 ? singular : several} ` +
+          `(${list.slice(0, 5).join(", ")}${list.length > 5 ? ", …" : ""})`,
+      );
   }
   const chosen = inspectedContainer(parts);
-  const container = chosen ? localNumbers.containers.get(chosen) ?? null : null;
+  const container = chosen ? (localNumbers.containers.get(chosen) ?? null) : null;
   // Entities have no names that another trace knows.
   if (container === null) parts.delete("chosen");
   else parts.set("chosen", `c${container}`);
@@ -100,11 +143,11 @@ export async function renumber(address, names, filters) {
 }
 
 /** The identity of the trace, so that its workspace needs no names. */
-let trace = "";
+let traceName = "";
 
 /** @param {string} name */
 export function setTrace(name) {
-  trace = name;
+  traceName = name;
 }
 
 /**
@@ -116,21 +159,35 @@ export async function saveWorkspace() {
   const page = location.hash.slice(1);
   const filters = view.filters.map(([text, on]) => (on ? text : { filter: text, on: false }));
   // The file has the earliest version that can express its filters.
-  const { version } = await send("migrated_filters", view.filters.map(([text]) => text));
-  const file = { format: "tumit-view", version, filters, page, trace, names: await namesOf(page, activeFilters()) };
+  const { version } = await send(
+    "migrated_filters",
+    view.filters.map(([text]) => text),
+  );
+  const file = {
+    format: "tumit-view",
+    version,
+    filters,
+    page,
+    trace: traceName,
+    names: await namesOf(page, activeFilters()),
+  };
   saveFile(`${fileName()}.tumit-view`, new Blob([`${JSON.stringify(file, null, 2)}\n`], { type: "application/json" }));
 }
 
 export function openWorkspace() {
-  const input = make("input", { type: "file", accept: ".tumit-view,application/json", onchange: async () => {
-    const text = await input.files?.[0]?.text();
-    if (text === undefined) return;
-    try {
-      await readWorkspace(text);
-    } catch (error) {
-      showNote(`The workspace could not be opened: ${error instanceof Error ? error.message : error}`);
-    }
-  } });
+  const input = make("input", {
+    type: "file",
+    accept: ".tumit-view,application/json",
+    onchange: async () => {
+      const text = await input.files?.[0]?.text();
+      if (text === undefined) return;
+      try {
+        await readWorkspace(text);
+      } catch (error) {
+        showNote(`The workspace could not be opened: ${error instanceof Error ? error.message : error}`);
+      }
+    },
+  });
   input.click();
 }
 
@@ -143,19 +200,32 @@ async function readWorkspace(text) {
     // The error is reported below.
   }
   if (file?.format !== "tumit-view" || ![1, 2].includes(file.version) || !Array.isArray(file.filters)) {
-    showNote(file?.format === "tumit-view" ? "Another version of Tumit saved this workspace" : file === null ? "This is not a workspace: it is not valid JSON and may be truncated" : "This is not a workspace: its format is not tumit-view");
+    showNote(
+      file?.format === "tumit-view"
+        ? "Another version of Tumit saved this workspace"
+        : file === null
+          ? "This is not a workspace: it is not valid JSON and may be truncated"
+          : "This is not a workspace: its format is not tumit-view",
+    );
     return;
   }
-  const error = describeInvalidFilter(file.filters, (entry) => typeof entry === "string" ? entry : entry?.filter);
+  const error = describeInvalidFilter(file.filters, (entry) => (typeof entry === "string" ? entry : entry?.filter));
   if (error) {
     showNote(`The workspace was not opened: ${error}`);
     return;
   }
   /** @type {[string, boolean][]} */
-  const filters = file.filters.map((/** @type {any} */ entry) => (typeof entry === "string" ? [entry, true] : [entry.filter, entry.on !== false]));
+  const filters = file.filters.map((/** @type {any} */ entry) =>
+    typeof entry === "string" ? [entry, true] : [entry.filter, entry.on !== false],
+  );
   if (file.version === 1) {
-    const today = await send("migrated_filters", filters.map(([text]) => text));
-    filters.forEach((filter, index) => { filter[0] = today.filters[index]; });
+    const today = await send(
+      "migrated_filters",
+      filters.map(([text]) => text),
+    );
+    filters.forEach((filter, index) => {
+      filter[0] = today.filters[index];
+    });
   }
   if (typeof file.page !== "string" || !file.page) {
     view.filters = filters;
@@ -165,10 +235,13 @@ async function readWorkspace(text) {
   }
   const on = filters.filter((filter) => filter[1]).map((filter) => filter[0]);
   let [page, missing] = [file.page, ""];
-  if (file.trace !== trace) {
+  if (file.trace !== traceName) {
     const hasNumbers = Object.values(allNumbers(new URLSearchParams(page))).some((list) => list.length > 0);
     if (hasNumbers && typeof file.names !== "object") {
-      showNote("The workspace was not opened: an earlier version of Tumit saved it and identified rows and values by numbers, which differ in another trace. To open only its filters, delete its line \"page\"");
+      showNote(
+        "The workspace was not opened: an earlier version of Tumit saved it and identified rows and values by " +
+          'numbers, which differ in another trace. To open only its filters, delete its line "page"',
+      );
       return;
     }
     [page, missing] = await renumber(page, file.names, on.length ? JSON.stringify(on) : "");

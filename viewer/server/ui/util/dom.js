@@ -79,17 +79,37 @@ function release() {
 /** Releases later, because a click may still follow this event. */
 function releaseLater() {
   const holdNumber = holdCount;
-  window.setTimeout(() => { if (holdNumber === holdCount) release(); });
+  window.setTimeout(() => {
+    if (holdNumber === holdCount) release();
+  });
 }
 
-window.addEventListener("pointerdown", (event) => { release(); hold(event.target); }, true);
+window.addEventListener(
+  "pointerdown",
+  (event) => {
+    release();
+    hold(event.target);
+  },
+  true,
+);
 // The space bar clicks at its release; Enter, in some browsers, a moment after its press.
-window.addEventListener("keydown", (event) => {
-  if ((event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) hold(event.target);
-}, true);
+window.addEventListener(
+  "keydown",
+  (event) => {
+    if ((event.key === "Enter" || event.key === " ") && event.target instanceof HTMLButtonElement) hold(event.target);
+  },
+  true,
+);
 for (const end of ["pointerup", "pointercancel", "keyup"]) window.addEventListener(end, releaseLater, true);
 // After the click, no element is held down, so its handler may replace contents at once.
-window.addEventListener("click", () => { heldTarget = null; releaseLater(); }, true);
+window.addEventListener(
+  "click",
+  () => {
+    heldTarget = null;
+    releaseLater();
+  },
+  true,
+);
 window.addEventListener("blur", release);
 
 /**
@@ -110,19 +130,25 @@ export function refill(box, fill) {
   if (key) /** @type {HTMLElement | null} */ (box.querySelector(`[data-key="${CSS.escape(key)}"]`))?.focus();
 }
 
-const DIRECTION_CHARACTERS = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefe\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const DIRECTION_CHARACTERS = new RegExp(
+  "[\\u0590-\\u08ff\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069" +
+    "\\ufb1d-\\ufdff\\ufe70-\\ufefe\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]",
+  "u",
+);
 
 /**
  * A name among other words, isolated so that its text direction affects that name alone.
  * @param {string} name
  */
-export const isolate = (name) => DIRECTION_CHARACTERS.test(name) ? `\u2068${name.replace(/[\u2066-\u2069]/g, "")}\u2069` : name;
+export const isolate = (name) =>
+  DIRECTION_CHARACTERS.test(name) ? `\u2068${name.replace(/[\u2066-\u2069]/g, "")}\u2069` : name;
 
 /** Names in one line, each isolated. @param {string[]} names */
 export const joinNames = (names, between = " › ") => names.map(isolate).join(between);
 
 /** The name of a file about this trace, without its extension. */
-export const fileName = () => (byId("name").textContent ?? "trace").replace(/\.(tmt|paje|trace)$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");
+export const fileName = () =>
+  (byId("name").textContent ?? "trace").replace(/\.(tmt|paje|trace)$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");
 
 /** Lets the browser save a file. @param {string} name @param {Blob} content */
 export function saveFile(name, content) {

@@ -30,7 +30,9 @@ export function groupDigits(count) {
 export function formatValue(value) {
   const text = String(Number.isSafeInteger(value) ? Math.abs(value) : Number(Math.abs(value).toPrecision(5)));
   const [integer, part] = text.split(".");
-  return `${value < 0 && text !== "0" ? "−" : ""}${/^\d+$/.test(integer) ? groupDigits(Number(integer)) : integer}${part ? `.${part}` : ""}`;
+  const sign = value < 0 && text !== "0" ? "−" : "";
+  const integerText = /^\d+$/.test(integer) ? groupDigits(Number(integer)) : integer;
+  return sign + integerText + (part ? `.${part}` : "");
 }
 
 /**
@@ -78,7 +80,7 @@ export function fromOrigin(time) {
 }
 
 /**
- * The ticks of a ruler, for `placed`.
+ * The ticks of a ruler, for `placeTicks`.
  * @param {number} from
  * @param {number} to
  * @param {number} width

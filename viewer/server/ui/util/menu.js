@@ -24,17 +24,31 @@ export function openMenu(label, anchor, items) {
       continue;
     }
     const isRadio = item.checked !== undefined;
-    box.append(make("button", {
-      role: isRadio ? "menuitemradio" : "menuitem", tabindex: -1, "aria-checked": isRadio ? String(item.checked) : null,
-      onclick: () => { closeMenu(); item.act(); },
-    }, item.color ? make("i", { class: "chip", color: item.color }) : item.sign, make("span", { text: item.name }), item.key && make("kbd", { text: item.key, "aria-hidden": "true" })));
+    box.append(
+      make(
+        "button",
+        {
+          role: isRadio ? "menuitemradio" : "menuitem",
+          tabindex: -1,
+          "aria-checked": isRadio ? String(item.checked) : null,
+          onclick: () => {
+            closeMenu();
+            item.act();
+          },
+        },
+        item.color ? make("i", { class: "chip", color: item.color }) : item.sign,
+        make("span", { text: item.name }),
+        item.key && make("kbd", { text: item.key, "aria-hidden": "true" }),
+      ),
+    );
   }
   // The menu is placed in a landmark, where screen readers search for content.
   (document.querySelector("main") ?? document.body).append(box);
   menuBox = box;
   const { offsetWidth: width, offsetHeight: height } = box;
   box.style.left = `${Math.max(4, Math.min(anchor.left, innerWidth - width - 4))}px`;
-  box.style.top = `${anchor.bottom + 4 + height <= innerHeight ? anchor.bottom + 4 : Math.max(4, anchor.top - height - 4)}px`;
+  const hasRoomBelow = anchor.bottom + 4 + height <= innerHeight;
+  box.style.top = `${hasRoomBelow ? anchor.bottom + 4 : Math.max(4, anchor.top - height - 4)}px`;
   box.addEventListener("keydown", moveByKey);
   document.addEventListener("pointerdown", closeFromOutside, true);
   /** @type {HTMLElement | null} */ (box.querySelector("button"))?.focus();

@@ -10,7 +10,13 @@ import { byId, make } from "./dom.js";
  * @param {string} [where]
  */
 export function showReadout(time, name, where = "") {
-  byId("readout").replaceChildren(make("b", { text: time }), name ? "   " : "", make("bdi", { dir: "ltr", text: name }), where ? " · " : "", make("bdi", { dir: "ltr", text: where }));
+  byId("readout").replaceChildren(
+    make("b", { text: time }),
+    name ? "   " : "",
+    make("bdi", { dir: "ltr", text: name }),
+    where ? " · " : "",
+    make("bdi", { dir: "ltr", text: where }),
+  );
 }
 
 export function clearReadout() {

@@ -7,8 +7,15 @@ const SECOND = 1_000_000_000n;
 
 /** The units and their sizes in nanoseconds. @type {Map<string, bigint>} */
 const UNITS = new Map([
-  ["ns", 1n], ["us", 1_000n], ["\u00b5s", 1_000n], ["\u03bcs", 1_000n], ["ms", 1_000_000n], ["s", SECOND],
-  ["min", 60n * SECOND], ["h", 3600n * SECOND], ["d", 86_400n * SECOND],
+  ["ns", 1n],
+  ["us", 1_000n],
+  ["\u00b5s", 1_000n],
+  ["\u03bcs", 1_000n],
+  ["ms", 1_000_000n],
+  ["s", SECOND],
+  ["min", 60n * SECOND],
+  ["h", 3600n * SECOND],
+  ["d", 86_400n * SECOND],
 ]);
 
 /** The limit of times in nanoseconds: the server has 64 bits for them, which are 292 years. */
@@ -23,7 +30,7 @@ function parseError(text, expected, example) {
 }
 
 /** @param {string} text */
-function tooLarge(text) {
+function limitError(text) {
   return parseError(text, "times within 292 years before and after 0", "250ms");
 }
 
@@ -69,7 +76,8 @@ function nanosOf(number, unit) {
 export function parseTime(input, unitless = SECOND) {
   const text = trim(input);
   const withPoint = text.replace(/,/g, ".");
-  if (withPoint !== text && typeof parseTime(withPoint, unitless) === "bigint") return parseError(text, "a decimal point, not a comma", withPoint);
+  if (withPoint !== text && typeof parseTime(withPoint, unitless) === "bigint")
+    return parseError(text, "a decimal point, not a comma", withPoint);
   const formError = parseError(text, "a time in seconds, or with units", "250ms");
   const negative = /^[-−]/.test(text);
   let remaining = trim(negative ? text.slice(1) : text);
@@ -79,14 +87,16 @@ export function parseTime(input, unitless = SECOND) {
     const { number, name, rest } = firstPart(remaining);
     if (!number || (!name && (rest || previousUnit !== null))) return formError;
     const unit = name ? UNITS.get(name) : unitless;
-    if (unit === undefined) return parseError(text, `one of the units ns, us, ms, s, min, h and d instead of \`${name}\``, "250ms");
+    if (unit === undefined)
+      return parseError(text, `one of the units ns, us, ms, s, min, h and d instead of \`${name}\``, "250ms");
     const nanos = nanosOf(number, unit);
     if (nanos === null) return formError;
-    if (previousUnit !== null && previousUnit <= unit) return parseError(text, "each unit once, the largest first", "1h 30min");
+    if (previousUnit !== null && previousUnit <= unit)
+      return parseError(text, "each unit once, the largest first", "1h 30min");
     [sum, previousUnit, remaining] = [sum + nanos, unit, rest];
   } while (remaining);
   if (negative) sum = -sum;
-  return fits(sum) ? sum : tooLarge(text);
+  return fits(sum) ? sum : limitError(text);
 }
 
 /** Nanoseconds in the largest unit that needs no decimals. @param {bigint} nanos */
@@ -129,5 +139,5 @@ function withLength(text) {
   const nanos = parseTime(length);
   if (typeof nanos !== "bigint") return nanos;
   if (nanos <= 0n) return parseError(trim(length), "a length above 0", "5ms");
-  return fits(from + nanos) ? { from, to: from + nanos } : tooLarge(text);
+  return fits(from + nanos) ? { from, to: from + nanos } : limitError(text);
 }

@@ -1,11 +1,11 @@
 // The time cursor of the views as a line in the diagram and in the minimap: dragged, or moved by
 // keys.
 
-import * as chart from "./chart.js";
+import * as chart from "./diagram.js";
 import { byId } from "../util/dom.js";
 import { formatTimestamp } from "../util/format.js";
 import { cursorTime, setCursor, viewsRange } from "../state/time_cursor.js";
-import { traceDuration, view } from "../state/view.js";
+import { traceDuration, view } from "../state/view_state.js";
 
 /** The share of the shown time range that a key moves the cursor by. */
 const KEY_STEP = 1 / 200;
@@ -19,10 +19,21 @@ const KEY_STEP = 1 / 200;
 const minimap = byId("minimap");
 /** @type {CursorLine[]} */
 const LINES = [
-  { line: byId("time-cursor"), box: byId("chart"), width: () => chart.size().width, xOf: chart.xOf, timeAt: chart.timeAt, span: () => view.to - view.from },
   {
-    line: byId("minimap-cursor"), box: minimap, width: () => minimap.clientWidth, span: traceDuration,
-    xOf: (time) => (time / traceDuration()) * minimap.clientWidth, timeAt: (x) => (x / Math.max(1, minimap.clientWidth)) * traceDuration(),
+    line: byId("time-cursor"),
+    box: byId("chart"),
+    width: () => chart.size().width,
+    xOf: chart.xOf,
+    timeAt: chart.timeAt,
+    span: () => view.to - view.from,
+  },
+  {
+    line: byId("minimap-cursor"),
+    box: minimap,
+    width: () => minimap.clientWidth,
+    span: traceDuration,
+    xOf: (time) => (time / traceDuration()) * minimap.clientWidth,
+    timeAt: (x) => (x / Math.max(1, minimap.clientWidth)) * traceDuration(),
   },
 ];
 
@@ -61,7 +72,8 @@ function listenTo({ line, box, width, timeAt, span }) {
     event.stopPropagation();
     line.setPointerCapture(event.pointerId);
     const { left } = box.getBoundingClientRect();
-    const pointerTime = (/** @type {PointerEvent} */ current) => timeAt(Math.min(Math.max(current.clientX - left, 0), width()));
+    const pointerTime = (/** @type {PointerEvent} */ current) =>
+      timeAt(Math.min(Math.max(current.clientX - left, 0), width()));
     const move = (/** @type {PointerEvent} */ current) => setCursor(pointerTime(current), true);
     const end = (/** @type {PointerEvent} */ current) => {
       line.removeEventListener("pointermove", move);
@@ -75,7 +87,12 @@ function listenTo({ line, box, width, timeAt, span }) {
   line.addEventListener("keydown", (event) => {
     const step = span() * KEY_STEP * (event.shiftKey ? 10 : 1);
     /** @type {Record<string, () => number>} */
-    const times = { ArrowLeft: () => cursorTime() - step, ArrowRight: () => cursorTime() + step, Home: () => viewsRange().from, End: () => viewsRange().to };
+    const times = {
+      ArrowLeft: () => cursorTime() - step,
+      ArrowRight: () => cursorTime() + step,
+      Home: () => viewsRange().from,
+      End: () => viewsRange().to,
+    };
     if (!times[event.key] || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     event.stopPropagation();

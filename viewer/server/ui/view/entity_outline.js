@@ -1,6 +1,6 @@
 // Outlines around entities of the image.
 
-import * as chart from "./chart.js";
+import * as chart from "./diagram.js";
 import { outline } from "./scene.js";
 import { pinnedHeight, rowOf, toWindow } from "../state/rows.js";
 
@@ -9,7 +9,10 @@ import { pinnedHeight, rowOf, toWindow } from "../state/rows.js";
  * @param {number[]} path the container after the containers above
  */
 export function shownRow(path) {
-  return path.map(rowOf).reverse().find((row) => row !== undefined);
+  return path
+    .map(rowOf)
+    .reverse()
+    .find((row) => row !== undefined);
 }
 
 /** The middle of the states of a row. @param {import("../state/rows.js").Row} row */

@@ -22,10 +22,22 @@ export function showMessage(kind, activity = "Reading the trace…") {
   // Without a diagram the time controls are hidden.
   document.documentElement.dataset.message = kind ?? "";
   if (kind === "loading") {
-    box.replaceChildren(make("div", { class: "placeholder-bars", "aria-hidden": "true" }, make("i"), make("i"), make("i")), make("p", { text: activity }));
+    box.replaceChildren(
+      make("div", { class: "placeholder-bars", "aria-hidden": "true" }, make("i"), make("i"), make("i")),
+      make("p", { text: activity }),
+    );
   } else if (kind === "empty") {
-    box.replaceChildren(make("h2", { text: "Nothing was recorded" }),
-      make("p", {}, ...withCode("The trace has no states, events, links or values. Check whether its levels were on: `tumit info` shows the records of each process.")));
+    box.replaceChildren(
+      make("h2", { text: "Nothing was recorded" }),
+      make(
+        "p",
+        {},
+        ...withCode(
+          "The trace has no states, events, links or values. Check whether its levels were on: " +
+            "`tumit info` shows the records of each process.",
+        ),
+      ),
+    );
   }
 }
 
@@ -39,8 +51,13 @@ export function showError(text, retry = () => {}) {
   box.hidden = text === null;
   if (text === null || box.dataset.text === text) return;
   box.dataset.text = text;
-  box.replaceChildren(make("h2", { text: text.includes("does not answer") ? "No connection to the server" : "The view could not be drawn" }), make("p", {}, ...withCode(text)),
-    make("button", { text: "Try again", onclick: retry }));
+  box.replaceChildren(
+    make("h2", {
+      text: text.includes("does not answer") ? "No connection to the server" : "The view could not be drawn",
+    }),
+    make("p", {}, ...withCode(text)),
+    make("button", { text: "Try again", onclick: retry }),
+  );
 }
 
 /**
@@ -56,11 +73,15 @@ export function showDiagnostics({ diagnostics, intact }) {
   pill.classList.toggle("alert", !intact);
   pill.title = diagnostics.map(({ text }) => text).join("\n");
   pill.onclick = () => {
-    const sheet = make("dialog", { class: "sheet", "aria-label": "Diagnostics of the trace" },
+    const sheet = make(
+      "dialog",
+      { class: "sheet", "aria-label": "Diagnostics of the trace" },
       make("h2", { text: intact ? "Diagnostics of the trace" : "Part of the trace is missing or damaged" }),
-      !intact && make("p", { class: "small-print", text: "The page shows the intact part. These problems were found:" }),
+      !intact &&
+        make("p", { class: "small-print", text: "The page shows the intact part. These problems were found:" }),
       make("ul", {}, ...diagnostics.map(({ severity, text }) => make("li", { class: severity }, ...withCode(text)))),
-      make("form", { method: "dialog" }, make("button", { text: "Close" })));
+      make("form", { method: "dialog" }, make("button", { text: "Close" })),
+    );
     sheet.addEventListener("close", () => sheet.remove());
     document.body.append(sheet);
     sheet.showModal();

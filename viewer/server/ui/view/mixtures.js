@@ -36,7 +36,14 @@ export class Mixtures {
     this.image = new ImageData(width, height);
     // The bytes are red, green, blue, alpha; all machines with a browser are little-endian.
     this.pixels = new Uint32Array(this.image.data.buffer);
-    this.inks = paints.map(([name]) => (0xff000000 | (parseInt(name.slice(5, 7), 16) << 16) | (parseInt(name.slice(3, 5), 16) << 8) | parseInt(name.slice(1, 3), 16)) >>> 0);
+    this.inks = paints.map(
+      ([name]) =>
+        (0xff000000 |
+          (parseInt(name.slice(5, 7), 16) << 16) |
+          (parseInt(name.slice(3, 5), 16) << 8) |
+          parseInt(name.slice(1, 3), 16)) >>>
+        0,
+    );
   }
 
   /**
@@ -52,7 +59,7 @@ export class Mixtures {
     const filled = new Uint8Array(count);
     const [left, columnWidth] = [x * this.scale, step * this.scale];
     const [floor, stepHeight] = [(y + height) * this.scale + this.down, (height / steps) * this.scale];
-    for (let column = 0; column < count; ) {
+    for (let column = 0; column < count;) {
       const [run, valueCount] = [runs.next(), counts.next()];
       if (run === 0) break;
       const [from, to] = [this.column(left + column * columnWidth), this.column(left + (column + run) * columnWidth)];
@@ -115,7 +122,8 @@ export class Mixtures {
         continue;
       }
       const sum = oldAlpha + addedAlpha;
-      const channel = (/** @type {number} */ bits) => Math.round((((previous >>> bits) & 255) * oldAlpha + ((ink >>> bits) & 255) * addedAlpha) / sum) << bits;
+      const channel = (/** @type {number} */ bits) =>
+        Math.round((((previous >>> bits) & 255) * oldAlpha + ((ink >>> bits) & 255) * addedAlpha) / sum) << bits;
       this.pixels[index] = ((Math.min(sum, 255) << 24) | channel(16) | channel(8) | channel(0)) >>> 0;
     }
   }
@@ -123,7 +131,8 @@ export class Mixtures {
   /** Finishes the pixels after all lanes have been read, so that they can be drawn. */
   close() {
     sharedCanvas ??= document.createElement("canvas");
-    if (sharedCanvas.width !== this.width || sharedCanvas.height !== this.height) [sharedCanvas.width, sharedCanvas.height] = [this.width, this.height];
+    if (sharedCanvas.width !== this.width || sharedCanvas.height !== this.height)
+      [sharedCanvas.width, sharedCanvas.height] = [this.width, this.height];
     /** @type {CanvasRenderingContext2D} */ (sharedCanvas.getContext("2d")).putImageData(this.image, 0, 0);
   }
 
@@ -141,9 +150,22 @@ export class Mixtures {
       while (next < all.length && all[next].y === y && all[next].height === height && all[next].x >= x) next += 1;
       const last = all[next - 1];
       const [left, right] = [this.column(x * scale), this.column((last.x + last.width) * scale)];
-      const [above, below] = [Math.floor(y * scale + down + 0.001), Math.ceil((y + height) * scale + down - 0.001)].map((row) => Math.min(Math.max(row, 0), this.height));
+      const [above, below] = [Math.floor(y * scale + down + 0.001), Math.ceil((y + height) * scale + down - 0.001)].map(
+        (row) => Math.min(Math.max(row, 0), this.height),
+      );
       const [drawnWidth, drawnHeight] = [right - left, below - above];
-      if (drawnWidth > 0 && drawnHeight > 0) context.drawImage(/** @type {HTMLCanvasElement} */ (sharedCanvas), left, above, drawnWidth, drawnHeight, left, above, drawnWidth, drawnHeight);
+      if (drawnWidth > 0 && drawnHeight > 0)
+        context.drawImage(
+          /** @type {HTMLCanvasElement} */ (sharedCanvas),
+          left,
+          above,
+          drawnWidth,
+          drawnHeight,
+          left,
+          above,
+          drawnWidth,
+          drawnHeight,
+        );
     }
     context.setTransform(scale, 0, 0, scale, 0, down);
   }

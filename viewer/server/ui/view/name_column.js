@@ -43,13 +43,34 @@ export function fitNames(rows) {
   const widest = (font, texts) => {
     pen.font = `${font} Inter, sans-serif`;
     const estimatedWidth = (/** @type {[string, number]} */ [text, padding]) => text.length * 8 + padding;
-    const measured = texts.length > MAX_MEASURED ? [...texts].sort((a, b) => estimatedWidth(b) - estimatedWidth(a)).slice(0, MAX_MEASURED) : texts;
-    return Math.ceil(measured.reduce((width, [text, padding]) => Math.max(width, pen.measureText(text).width + padding), 0));
+    const measured =
+      texts.length > MAX_MEASURED
+        ? [...texts].sort((a, b) => estimatedWidth(b) - estimatedWidth(a)).slice(0, MAX_MEASURED)
+        : texts;
+    return Math.ceil(
+      measured.reduce((width, [text, padding]) => Math.max(width, pen.measureText(text).width + padding), 0),
+    );
   };
-  const distinct = (/** @type {string[]} */ texts, padding = 0) => [...new Set(texts)].map((text) => /** @type {[string, number]} */ ([text, padding]));
-  const bounds = widest("9px", distinct(rows.flatMap((row) => row.strips.filter(hasRoomForBounds).flatMap((strip) => strip.bounds ?? [])), 8));
-  const labelWidth = Math.min(130, widest("10px", distinct(rows.flatMap((row) => labelledStrips(row).map((strip) => strip.name)))));
-  const nameWidth = widest("600 12px", rows.map((row) => [row.name, row.depth * indent() + 40 + (labelledStrips(row).length ? labelWidth + bounds + 18 : 0)]));
+  const distinct = (/** @type {string[]} */ texts, padding = 0) =>
+    [...new Set(texts)].map((text) => /** @type {[string, number]} */ ([text, padding]));
+  const bounds = widest(
+    "9px",
+    distinct(
+      rows.flatMap((row) => row.strips.filter(hasRoomForBounds).flatMap((strip) => strip.bounds ?? [])),
+      8,
+    ),
+  );
+  const labelWidth = Math.min(
+    130,
+    widest("10px", distinct(rows.flatMap((row) => labelledStrips(row).map((strip) => strip.name)))),
+  );
+  const nameWidth = widest(
+    "600 12px",
+    rows.map((row) => [
+      row.name,
+      row.depth * indent() + 40 + (labelledStrips(row).length ? labelWidth + bounds + 18 : 0),
+    ]),
+  );
   stage.style.setProperty("--bounds", `${bounds}px`);
   stage.style.setProperty("--strip-label-width", `${labelWidth}px`);
   // The width never shrinks, so that rows that come and go do not move the diagram.
@@ -113,7 +134,9 @@ export function listenToEdge(resized, fitted) {
     handle.setPointerCapture(event.pointerId);
     const move = (/** @type {PointerEvent} */ moveEvent) => set(moveEvent.clientX - stage.getBoundingClientRect().left);
     handle.addEventListener("pointermove", move);
-    handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), { once: true });
+    handle.addEventListener("lostpointercapture", () => handle.removeEventListener("pointermove", move), {
+      once: true,
+    });
   });
   handle.addEventListener("dblclick", () => set(null));
   handle.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {

@@ -1,7 +1,7 @@
 // The mark of a collective operation over the diagram: its parts are outlined, and a line joins the
 // times at which they enter. A disc is at the last entry.
 
-import * as chart from "./chart.js";
+import * as chart from "./diagram.js";
 import { cssColor } from "../util/dom.js";
 import { drawHitOutline, middleOf, shownRow } from "./entity_outline.js";
 import { pinnedHeight, toWindow } from "../state/rows.js";
@@ -16,9 +16,16 @@ const MARGIN = 1000;
 export function drawOperation(context, { parts, last }) {
   const [paper, accent] = [cssColor("--paper"), cssColor("--accent")];
   const hits = chart.findHits(new Set(parts.map((part) => part.id)));
-  for (const hit of hits.values()) drawHitOutline(context, hit, [[paper, 4], [accent, 1.5]]);
+  for (const hit of hits.values())
+    drawHitOutline(context, hit, [
+      [paper, 4],
+      [accent, 1.5],
+    ]);
   const points = entryPoints(parts, hits);
-  for (const [ink, width] of /** @type {[string, number][]} */ ([[paper, 4.5], [accent, 1.5]])) {
+  for (const [ink, width] of /** @type {[string, number][]} */ ([
+    [paper, 4.5],
+    [accent, 1.5],
+  ])) {
     context.strokeStyle = ink;
     context.lineWidth = width;
     context.lineJoin = "round";

@@ -1,7 +1,7 @@
 // The overlay of the diagram: the line of the pointer, the time range being chosen, the selection,
 // and highlighted entities.
 
-import * as chart from "./chart.js";
+import * as chart from "./diagram.js";
 import { byId, cssColor, sizedContext } from "../util/dom.js";
 import { drawHitOutline, middleOf, shownRow } from "./entity_outline.js";
 import { drawOperation } from "./operation_mark.js";
@@ -9,7 +9,7 @@ import { outline } from "./scene.js";
 import { selectionParts } from "./selection_box.js";
 import { toWindow } from "../state/rows.js";
 import { overlay } from "../state/overlay_state.js";
-import { view } from "../state/view.js";
+import { view } from "../state/view_state.js";
 
 const canvas = /** @type {HTMLCanvasElement} */ (byId("chart").querySelector(".overlay"));
 
@@ -38,12 +38,25 @@ export function paintOverlay() {
     line(x);
     context.globalAlpha = 1;
   }
-  for (const id of highlighted) drawOutline(context, id, [[cssColor("--paper"), 5], [accent, 2.5]]);
-  for (const link of [...overlay.chainLinks, ...overlay.messages]) drawLink(context, link, [[cssColor("--paper"), 4.5], [accent, 2]]);
+  for (const id of highlighted)
+    drawOutline(context, id, [
+      [cssColor("--paper"), 5],
+      [accent, 2.5],
+    ]);
+  for (const link of [...overlay.chainLinks, ...overlay.messages])
+    drawLink(context, link, [
+      [cssColor("--paper"), 4.5],
+      [accent, 2],
+    ]);
   if (overlay.chosenOperation) drawOperation(context, overlay.chosenOperation);
   // Both entities may be parts of one operation.
-  if (overlay.pointedOperation && overlay.pointedOperation.last.id !== overlay.chosenOperation?.last.id) drawOperation(context, overlay.pointedOperation);
-  if (view.chosen) drawOutline(context, view.chosen, [[cssColor("--paper"), 5], [accent, 2.5]]);
+  if (overlay.pointedOperation && overlay.pointedOperation.last.id !== overlay.chosenOperation?.last.id)
+    drawOperation(context, overlay.pointedOperation);
+  if (view.entity)
+    drawOutline(context, view.entity, [
+      [cssColor("--paper"), 5],
+      [accent, 2.5],
+    ]);
   if (target) drawOutline(context, target, [[cssColor("--ink"), 2]]);
   if (snap) {
     const x = chart.xOf(snap.time);
@@ -85,7 +98,8 @@ function drawLink(context, { id, from, to, start, end }, pens) {
   const [startRow, endRow] = [shownRow(start), shownRow(end)];
   if (!startRow || !endRow) return;
   const [y0, y1] = [toWindow(middleOf(startRow)), toWindow(middleOf(endRow))];
-  for (const [ink, width] of pens) outline(context, { kind: "arrow", id, color: ink, box: [chart.xOf(from), y0, chart.xOf(to), y1] }, ink, width);
+  for (const [ink, width] of pens)
+    outline(context, { kind: "arrow", id, color: ink, box: [chart.xOf(from), y0, chart.xOf(to), y1] }, ink, width);
 }
 
 /**

@@ -18,8 +18,12 @@ export function togglePerfReadout() {
   }
   line.textContent = "no image yet";
   observer = new PerformanceObserver((list) => {
-    const last = /** @type {PerformanceResourceTiming[]} */ (list.getEntries()).filter((entry) => entry.name.includes("/api/scene?") && !entry.name.includes("whole=true")).pop();
-    if (last) line.textContent = `image: ${groupDigits(Math.ceil(last.encodedBodySize / 1024))} KiB, ${groupDigits(Math.round(last.duration))} ms`;
+    const last = /** @type {PerformanceResourceTiming[]} */ (list.getEntries())
+      .filter((entry) => entry.name.includes("/api/scene?") && !entry.name.includes("whole=true"))
+      .pop();
+    if (!last) return;
+    const size = groupDigits(Math.ceil(last.encodedBodySize / 1024));
+    line.textContent = `image: ${size} KiB, ${groupDigits(Math.round(last.duration))} ms`;
   });
   observer.observe({ type: "resource", buffered: true });
 }

@@ -1,18 +1,18 @@
 // Draws a scene message (viewer/src/scene/wire.rs) on a canvas, and finds the entity at a point.
-// Used by chart.js, timeline.js and overlay.js.
+// Used by diagram.js, timeline.js and overlay.js.
 
 import { Mixtures } from "./mixtures.js";
+import { arrowHead, stroke, drawArrow, strokeArrow, mark, isOnMark, distance } from "./marks.js";
 import { NumberReader } from "../net/wire.js";
 
+/** @typedef {import("./marks.js").Arrow} Arrow */
 /** @typedef {import("./mixtures.js").Cells} Cells */
 /**
  * Results of drawing. `reach` of an arrow is the distance at which the pointer hits it, in CSS
  * pixels.
  * @typedef {{ kind: "rect" | "arrow" | "mark", id: string, color: string, box: number[], reach?:
  * number }} Hit
- * @typedef {{ ends: number[], width: number, head: number, paint: [string, number], halo: [string,
- * number] | null }} Arrow
- * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} Drawn
+ * @typedef {{ hits: Hit[], cells: Cells[], arrows: Arrow[], notes: string[] }} SceneContents
  */
 
 /**
@@ -48,22 +48,9 @@ const PARABOLA_LINES = 20;
 function decodeCurve(axis, form) {
   if (form !== 3) return decodeColumn(form === 2 ? decodeColumn(axis, 1) : axis, 10);
   const [first, middle, last] = decodeColumn(axis, 10);
-  const valueAt = (/** @type {number} */ share) => first * (1 - share) * (1 - 2 * share) + 4 * middle * share * (1 - share) + last * share * (2 * share - 1);
+  const valueAt = (/** @type {number} */ share) =>
+    first * (1 - share) * (1 - 2 * share) + 4 * middle * share * (1 - share) + last * share * (2 * share - 1);
   return Array.from({ length: PARABOLA_LINES + 1 }, (_, index) => valueAt(index / PARABOLA_LINES));
-}
-
-/** The width of the head of an arrow to each side of its line, relative to its length. */
-const HEAD_WIDTH = 0.42;
-
-/**
- * The coordinates of the head of an arrow. Its line ends in its middle.
- * @param {number[]} end of the line
- * @param {number} x of the tip, relative to the end
- * @param {number} y
- */
-function arrowHead([endX, endY], x, y) {
-  const [sideX, sideY] = [2 * HEAD_WIDTH * y, 2 * HEAD_WIDTH * x];
-  return [[endX + x, endX - x - sideX, endX - x + sideX], [endY + y, endY - y + sideY, endY - y - sideY]];
 }
 
 /** @param {number} number @returns {string | null} */
@@ -76,7 +63,7 @@ function entityId(number) {
  * @param {CanvasRenderingContext2D} context
  * @param {any} scene
  * @param {boolean} [withArrows] otherwise they are only listed
- * @returns {Drawn}
+ * @returns {SceneContents}
  */
 export function drawScene(context, scene, withArrows = true) {
   const drawing = new SceneDrawing(context, scene, withArrows);
@@ -86,18 +73,34 @@ export function drawScene(context, scene, withArrows = true) {
     const first = rowCounts[kind] ?? 0;
     const end = (rowCounts[kind] = first + rows);
     switch (kind) {
-      case "r": drawing.rectangles(first, end); break;
-      case "x": drawing.mixtures(first, end); break;
-      case "b": drawing.bands(first, end); break;
-      case "l": drawing.lines(first, end); break;
-      case "p": drawing.paths(first, end); break;
-      case "a": drawing.arrows(first, end); break;
-      case "m": drawing.marks(first, end); break;
-      case "t": drawing.texts(first, end); break;
+      case "r":
+        drawing.rectangles(first, end);
+        break;
+      case "x":
+        drawing.mixtures(first, end);
+        break;
+      case "b":
+        drawing.bands(first, end);
+        break;
+      case "l":
+        drawing.lines(first, end);
+        break;
+      case "p":
+        drawing.paths(first, end);
+        break;
+      case "a":
+        drawing.arrows(first, end);
+        break;
+      case "m":
+        drawing.marks(first, end);
+        break;
+      case "t":
+        drawing.texts(first, end);
+        break;
     }
   }
   context.globalAlpha = 1;
-  return drawing.drawn;
+  return drawing.contents;
 }
 
 /**
@@ -109,7 +112,13 @@ export function drawScene(context, scene, withArrows = true) {
  */
 function tableColumns(scene, kind, integers) {
   const [plain, others, last] = scene.tables[kind] ?? [[], [], []];
-  return [...plain, ...others.map((/** @type {number[]} */ column, /** @type {number} */ index) => decodeColumn(column, index < others.length - integers ? 100 : 1)), last];
+  return [
+    ...plain,
+    ...others.map((/** @type {number[]} */ column, /** @type {number} */ index) =>
+      decodeColumn(column, index < others.length - integers ? 100 : 1),
+    ),
+    last,
+  ];
 }
 
 /** A scene while it is drawn. Each method draws the rows `first` to `end` of one table. */
@@ -135,11 +144,20 @@ class SceneDrawing {
      * a arrows, m marks, t texts.
      * @type {Record<string, any[]>}
      */
-    this.tables = { r: columns("r", 2), x: columns("x", 1), b: columns("b", 5), l: columns("l", 1), p: columns("p", 4), a: columns("a", 3), m: columns("m", 3), t: columns("t", 3) };
+    this.tables = {
+      r: columns("r", 2),
+      x: columns("x", 1),
+      b: columns("b", 5),
+      l: columns("l", 1),
+      p: columns("p", 4),
+      a: columns("a", 3),
+      m: columns("m", 3),
+      t: columns("t", 3),
+    };
     const mixtures = readMixtures(context, scene, this.tables, this.paints);
     this.mixturePixels = mixtures?.pixels;
-    /** @type {Drawn} */
-    this.drawn = { hits: [], cells: mixtures?.cells ?? [], arrows: [], notes: scene.notes };
+    /** @type {SceneContents} */
+    this.contents = { hits: [], cells: mixtures?.cells ?? [], arrows: [], notes: scene.notes };
     /** The right edge of the previous rectangle or mixture, in hundredths of a pixel. */
     this.rightEdge = 0;
     /** The last point of the previous curve. */
@@ -156,7 +174,7 @@ class SceneDrawing {
 
   /** @param {number} first @param {number} end */
   rectangles(first, end) {
-    const { context, paints, drawn } = this;
+    const { context, paints, contents } = this;
     const [gaps, widths, y, h, radius, fill, ids] = this.tables.r;
     for (let i = first; i < end; i += 1) {
       const [x, w] = [(this.rightEdge + gaps[i]) / 100, widths[i] / 100];
@@ -168,7 +186,7 @@ class SceneDrawing {
         context.fill();
       } else context.fillRect(x, y[i], w, h[i]);
       const id = entityId(ids[i]);
-      if (id) drawn.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x, y[i], w, h[i]] });
+      if (id) contents.hits.push({ kind: "rect", id, color: paints[fill[i]][0], box: [x, y[i], w, h[i]] });
     }
   }
 
@@ -176,7 +194,7 @@ class SceneDrawing {
   mixtures(first, end) {
     const [gaps, widths] = this.tables.x;
     for (let i = first; i < end; i += 1) this.rightEdge += gaps[i] + widths[i];
-    this.mixturePixels?.draw(this.drawn.cells.slice(first, end));
+    this.mixturePixels?.draw(this.contents.cells.slice(first, end));
   }
 
   /** @param {number} first @param {number} end */
@@ -216,7 +234,8 @@ class SceneDrawing {
     const [fill, line, width, floor, points] = this.tables.p;
     for (let i = first; i < end; i += 1) {
       const [xs, ys, form] = points[i];
-      const [x, y] = form === 4 ? arrowHead(this.curveEnd, xs[0] / 10, ys[0] / 10) : [decodeCurve(xs, form), decodeCurve(ys, form)];
+      const [x, y] =
+        form === 4 ? arrowHead(this.curveEnd, xs[0] / 10, ys[0] / 10) : [decodeCurve(xs, form), decodeCurve(ys, form)];
       this.curveEnd = form === 4 ? [x[0], y[0]] : [x[x.length - 1] ?? 0, y[y.length - 1] ?? 0];
       curve(context, x, y);
       if (line[i]) {
@@ -238,13 +257,19 @@ class SceneDrawing {
 
   /** @param {number} first @param {number} end */
   arrows(first, end) {
-    const { paints, drawn } = this;
+    const { paints, contents } = this;
     const [x0, y0, dx, y1, width, head, paint, halo, ids] = this.tables.a;
     for (let i = first; i < end; i += 1) {
       const ends = [x0[i], y0[i], x0[i] + dx[i], y1[i]];
       /** @type {Arrow} */
-      const arrow = { ends, width: width[i], head: head[i], paint: paints[paint[i]], halo: halo[i] ? paints[halo[i]] : null };
-      drawn.arrows.push(arrow);
+      const arrow = {
+        ends,
+        width: width[i],
+        head: head[i],
+        paint: paints[paint[i]],
+        halo: halo[i] ? paints[halo[i]] : null,
+      };
+      contents.arrows.push(arrow);
       if (this.withArrows) {
         drawArrow(this.context, arrow);
         this.colors.fillStyle = this.colors.strokeStyle = "";
@@ -252,20 +277,27 @@ class SceneDrawing {
       const id = entityId(ids[i]);
       // The pointer hits a faint arrow only from nearby, so that it can hit entities below the
       // arrow.
-      if (id) drawn.hits.push({ kind: "arrow", id, color: paints[paint[i]][0], box: ends, reach: width[i] / 2 + (arrow.paint[1] < 0.5 ? 0.5 : 2) });
+      if (id)
+        contents.hits.push({
+          kind: "arrow",
+          id,
+          color: paints[paint[i]][0],
+          box: ends,
+          reach: width[i] / 2 + (arrow.paint[1] < 0.5 ? 0.5 : 2),
+        });
     }
   }
 
   /** @param {number} first @param {number} end */
   marks(first, end) {
-    const { paints, drawn } = this;
+    const { paints, contents } = this;
     const [x, y, size, shape, fill, ids] = this.tables.m;
     for (let i = first; i < end; i += 1) {
       this.setPaint(fill[i], "fillStyle");
       const box = [x[i], y[i], size[i], shape[i]];
       mark(this.context, box);
       const id = entityId(ids[i]);
-      if (id) drawn.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box });
+      if (id) contents.hits.push({ kind: "mark", id, color: paints[fill[i]][0], box });
     }
   }
 
@@ -303,7 +335,13 @@ function readMixtures(context, scene, { r, x }, paints) {
       for (const end = mixture + rows; mixture < end; mixture += 1) {
         const [left, w] = [(position + gaps[mixture]) / 100, widths[mixture] / 100];
         position += gaps[mixture] + widths[mixture];
-        cells.push(pixels.read([left, y[mixture], w, h[mixture]], Math.round(w * scene.resolution) + extraColumns[mixture], steps[mixture]));
+        cells.push(
+          pixels.read(
+            [left, y[mixture], w, h[mixture]],
+            Math.round(w * scene.resolution) + extraColumns[mixture],
+            steps[mixture],
+          ),
+        );
       }
     }
   }
@@ -315,93 +353,6 @@ function readMixtures(context, scene, { r, x }, paints) {
 function curve(context, x, y) {
   context.beginPath();
   for (let i = 0; i < x.length; i += 1) context.lineTo(x[i], y[i]);
-}
-
-/** @param {CanvasRenderingContext2D} context @param {number[]} ends @param {number} width */
-function stroke(context, [x0, y0, x1, y1], width) {
-  context.lineWidth = width;
-  context.beginPath();
-  context.moveTo(x0, y0);
-  context.lineTo(x1, y1);
-  context.stroke();
-}
-
-/** @param {CanvasRenderingContext2D} context @param {Arrow} of */
-export function drawArrow(context, { ends, width, head, paint, halo }) {
-  const setPaint = (/** @type {[string, number]} */ [name, alpha]) => {
-    context.strokeStyle = name;
-    context.fillStyle = name;
-    context.globalAlpha = alpha;
-  };
-  if (halo) {
-    setPaint(halo);
-    stroke(context, ends, width + 1.8);
-  }
-  setPaint(paint);
-  strokeArrow(context, ends, width, head);
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {number[]} ends
- * @param {number} width
- * @param {number} head
- */
-export function strokeArrow(context, [x0, y0, x1, y1], width, head) {
-  const length = Math.hypot(x1 - x0, y1 - y0);
-  const [ux, uy] = length > 0 ? [(x1 - x0) / length, (y1 - y0) / length] : [1, 0];
-  const back = Math.min(head, length);
-  stroke(context, [x0, y0, x1 - ux * back * 0.9, y1 - uy * back * 0.9], width);
-  if (head <= 0) return;
-  const [bx, by, halfWidth] = [x1 - ux * back, y1 - uy * back, head * 0.34];
-  context.beginPath();
-  context.moveTo(x1, y1);
-  context.lineTo(bx - uy * halfWidth, by + ux * halfWidth);
-  context.lineTo(bx + uy * halfWidth, by - ux * halfWidth);
-  context.fill();
-}
-
-// Marks are triangles, diamonds, discs, squares and lines, in the order of their numbers on the
-// wire. The widths and heights equal those in scene/primitives.rs.
-const [TRIANGLE, DIAMOND, DISC, SQUARE, LINE] = [0, 1, 2, 3, 4];
-
-/**
- * Half of a mark's greatest width, and its height.
- * @param {number} size
- * @param {number} shape
- * @returns {[number, number]}
- */
-function extent(size, shape) {
-  const halfWidth = shape === LINE ? Math.max(size * 0.09, 0.75) : size * [0.55, 0.5, 0.46, 0.42][shape];
-  return [halfWidth, shape === DISC || shape === SQUARE ? 2 * halfWidth : size];
-}
-
-/** @param {CanvasRenderingContext2D} context @param {number[]} box foot, size and shape */
-function mark(context, [x, y, size, shape]) {
-  const [halfWidth, height] = extent(size, shape);
-  context.beginPath();
-  if (shape === DISC) context.arc(x, y - halfWidth, halfWidth, 0, 2 * Math.PI);
-  else if (shape === SQUARE || shape === LINE) context.rect(x - halfWidth, y - height, 2 * halfWidth, height);
-  else {
-    context.moveTo(x, y);
-    if (shape === DIAMOND) context.lineTo(x - halfWidth, y - height / 2);
-    context.lineTo(x - (shape === TRIANGLE ? halfWidth : 0), y - height);
-    context.lineTo(x + halfWidth, y - (shape === TRIANGLE ? height : height / 2));
-  }
-  context.fill();
-}
-
-/**
- * Whether a point is on a mark or within 2.5 pixels of it, because a pointer is not exact.
- * @param {number} x
- * @param {number} y
- * @param {number[]} box
- */
-function isOnMark(x, y, [foot, floor, size, shape]) {
-  const [halfWidth, height] = extent(size, shape);
-  const heightAboveFloor = Math.min(height, Math.max(0, floor - y));
-  const part = { [TRIANGLE]: heightAboveFloor / height, [DIAMOND]: 1 - Math.abs(2 * heightAboveFloor / height - 1), [DISC]: Math.sqrt(1 - (heightAboveFloor / halfWidth - 1) ** 2) }[shape] ?? 1;
-  return y <= floor + 1.5 && y >= floor - height - 1.5 && Math.abs(x - foot) <= halfWidth * part + 2.5;
 }
 
 /**
@@ -429,7 +380,7 @@ function band(first, step, count, columnsPerPoint, unit, numbers) {
 
 /**
  * The topmost entity at a point.
- * @param {Drawn} drawn
+ * @param {SceneContents} contents
  * @param {number} x
  * @param {number} y among the rows
  * @param {number} windowY the same height in the window
@@ -437,13 +388,13 @@ function band(first, step, count, columnsPerPoint, unit, numbers) {
  * and a scrolled row
  * @returns {Hit | null}
  */
-export function hitAt(drawn, x, y, windowY, toWindow) {
-  for (let i = drawn.hits.length - 1; i >= 0; i -= 1) {
-    const { kind, box, reach = 0 } = drawn.hits[i];
+export function hitAt(contents, x, y, windowY, toWindow) {
+  for (let i = contents.hits.length - 1; i >= 0; i -= 1) {
+    const { kind, box, reach = 0 } = contents.hits[i];
     const [a, b, c, d] = box;
-    if (kind === "rect" && x >= a && x < a + c + 1 && y >= b && y < b + d) return drawn.hits[i];
-    if (kind === "mark" && isOnMark(x, y, box)) return drawn.hits[i];
-    if (kind === "arrow" && distance(x, windowY, [a, toWindow(b), c, toWindow(d)]) <= reach) return drawn.hits[i];
+    if (kind === "rect" && x >= a && x < a + c + 1 && y >= b && y < b + d) return contents.hits[i];
+    if (kind === "mark" && isOnMark(x, y, box)) return contents.hits[i];
+    if (kind === "arrow" && distance(x, windowY, [a, toWindow(b), c, toWindow(d)]) <= reach) return contents.hits[i];
   }
   return null;
 }
@@ -451,25 +402,19 @@ export function hitAt(drawn, x, y, windowY, toWindow) {
 /**
  * The left and right edge of the column of pixels at a point of a mixture. Inner mixtures take
  * precedence.
- * @param {Drawn} drawn
+ * @param {SceneContents} contents
  * @param {number} x
  * @param {number} y
  * @returns {[number, number] | null}
  */
-export function columnAt(drawn, x, y) {
-  for (let i = drawn.cells.length - 1; i >= 0; i -= 1) {
-    const { filled, step, ...cells } = drawn.cells[i];
+export function columnAt(contents, x, y) {
+  for (let i = contents.cells.length - 1; i >= 0; i -= 1) {
+    const { filled, step, ...cells } = contents.cells[i];
     const column = Math.floor((x - cells.x) / step);
-    if (filled[column] && y >= cells.y && y < cells.y + cells.height) return [cells.x + column * step, cells.x + (column + 1) * step];
+    if (filled[column] && y >= cells.y && y < cells.y + cells.height)
+      return [cells.x + column * step, cells.x + (column + 1) * step];
   }
   return null;
-}
-
-/** @param {number} x @param {number} y @param {number[]} ends */
-function distance(x, y, [x0, y0, x1, y1]) {
-  const [dx, dy] = [x1 - x0, y1 - y0];
-  const along = Math.min(1, Math.max(0, ((x - x0) * dx + (y - y0) * dy) / (dx * dx + dy * dy || 1)));
-  return Math.hypot(x - x0 - along * dx, y - y0 - along * dy);
 }
 
 /**
@@ -483,7 +428,8 @@ export function outline(context, { kind, box }, color, width) {
   context.strokeStyle = color;
   context.fillStyle = color;
   context.lineWidth = width;
-  if (kind === "rect") context.strokeRect(box[0] + width / 2 - 1, box[1] + width / 2 - 1, box[2] - width + 2, box[3] - width + 2);
+  if (kind === "rect")
+    context.strokeRect(box[0] + width / 2 - 1, box[1] + width / 2 - 1, box[2] - width + 2, box[3] - width + 2);
   else if (kind === "arrow") strokeArrow(context, box, width + 0.4, 10);
   else mark(context, [box[0], box[1] + 1, box[2] + 3, box[3]]);
 }

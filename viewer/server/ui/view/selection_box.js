@@ -1,12 +1,12 @@
 // The box of the selection in the diagram: its edges, which are dragged or moved by keys, and the
 // toolbar beside it.
 
-import * as chart from "./chart.js";
+import * as chart from "./diagram.js";
 import { byId, make } from "../util/dom.js";
 import { formatTimestamp } from "../util/format.js";
 import { layout, pinnedHeight, toWindow } from "../state/rows.js";
 import { hasSelection, selectedStretches, selectionKey, sizeInWords } from "../state/selection.js";
-import { traceDuration, view } from "../state/view.js";
+import { traceDuration, view } from "../state/view_state.js";
 
 /** @type {HTMLElement} */ const box = byId("selection");
 /** @type {HTMLElement} */ const toolbar = byId("selection-toolbar");
@@ -30,11 +30,13 @@ export function selectionParts() {
   const [left, right] = timeEdges();
   if (right < 0 || left > width) return [];
   if (view.selectedRows.size === 0) return [{ left, right, top: 0, bottom: height }];
-  return selectedStretches().map(([first, last]) => {
-    const [from, to] = [layout.rows[first], layout.rows[last]];
-    const top = Math.max(toWindow(from.y), from.pinned ? 0 : pinnedHeight());
-    return { left, right, top, bottom: Math.min(toWindow(to.y) + to.height, height) };
-  }).filter((part) => part.bottom > part.top);
+  return selectedStretches()
+    .map(([first, last]) => {
+      const [from, to] = [layout.rows[first], layout.rows[last]];
+      const top = Math.max(toWindow(from.y), from.pinned ? 0 : pinnedHeight());
+      return { left, right, top, bottom: Math.min(toWindow(to.y) + to.height, height) };
+    })
+    .filter((part) => part.bottom > part.top);
 }
 
 /** Shows the selection: its box, its toolbar, and its size below the diagram. */
@@ -60,7 +62,12 @@ function placeEdges({ left, right, top, bottom }, isVisible) {
   // Rows that are not next to each other have no common upper and lower edge.
   const isOneStretch = stretches.length === 1;
   /** @type {Record<string, boolean>} */
-  const isThere = { left: hasTime && inside(left), right: hasTime && inside(right), top: isOneStretch, bottom: isOneStretch };
+  const isThere = {
+    left: hasTime && inside(left),
+    right: hasTime && inside(right),
+    top: isOneStretch,
+    bottom: isOneStretch,
+  };
   for (const edge of /** @type {NodeListOf<HTMLElement>} */ (box.querySelectorAll("[data-edges]"))) {
     const sides = (edge.dataset.edges ?? "").split(" ");
     edge.hidden = !isVisible || !sides.every((side) => isThere[side]);
@@ -77,11 +84,16 @@ function placeEdges({ left, right, top, bottom }, isVisible) {
 /** @param {HTMLElement} edge @param {string} side @param {[number, number][]} stretches */
 function describeEdge(edge, side, stretches) {
   const isTime = side === "left" || side === "right";
-  const value = isTime ? view.selectedTime?.[side === "left" ? 0 : 1] ?? 0 : stretches[0]?.[side === "top" ? 0 : 1] ?? 0;
+  const value = isTime
+    ? (view.selectedTime?.[side === "left" ? 0 : 1] ?? 0)
+    : (stretches[0]?.[side === "top" ? 0 : 1] ?? 0);
   edge.setAttribute("aria-valuemin", "0");
   edge.setAttribute("aria-valuemax", String(isTime ? Math.max(traceDuration(), value) : layout.rows.length - 1));
   edge.setAttribute("aria-valuenow", String(isTime ? Math.max(0, value) : value));
-  edge.setAttribute("aria-valuetext", isTime ? formatTimestamp(value, (view.to - view.from) / 10000) : layout.rows[value]?.name ?? "");
+  edge.setAttribute(
+    "aria-valuetext",
+    isTime ? formatTimestamp(value, (view.to - view.from) / 10000) : (layout.rows[value]?.name ?? ""),
+  );
 }
 
 /** Puts the toolbar above the box, below it, or into it. @param {Part} frame */
@@ -89,7 +101,8 @@ function placeToolbar({ left, right, top, bottom }) {
   const { width, height } = chart.size();
   const { offsetWidth, offsetHeight } = toolbar;
   const above = top - GAP - offsetHeight;
-  const y = above >= GAP ? above : bottom + GAP + offsetHeight <= height - GAP ? bottom + GAP : height - GAP - offsetHeight;
+  const y =
+    above >= GAP ? above : bottom + GAP + offsetHeight <= height - GAP ? bottom + GAP : height - GAP - offsetHeight;
   const middle = (Math.max(left, 0) + Math.min(right, width)) / 2;
   const x = Math.min(Math.max(middle - offsetWidth / 2, GAP), width - offsetWidth - GAP);
   toolbar.style.left = `${Math.max(0, x)}px`;

@@ -1,12 +1,13 @@
 // Time above the diagram: the ruler, and the whole trace with the shown time range.
 
 import { request } from "../net/api.js";
-import { clockAt, isClock, timeAxis } from "./clock.js";
+import { clockAt, isClock, timeAxis } from "./time_of_day.js";
 import { byId, cssColor, pixelRatio, sizedContext } from "../util/dom.js";
 import { drawScene } from "./scene.js";
 import { formatTimestamp, formatDuration, rangeInWords } from "../util/format.js";
 import { notes } from "../state/notes_store.js";
-import { traceDuration, imageParameters, pan, show, view } from "../state/view.js";
+import { imageParameters, traceDuration, view } from "../state/view_state.js";
+import { pan, show } from "../state/viewport.js";
 
 /** @type {HTMLElement} */ const minimap = byId("minimap");
 const frame = /** @type {HTMLElement} */ (minimap.querySelector(".window"));
@@ -49,12 +50,19 @@ export function paintRuler(pointer, choice) {
     context.fillStyle = cssColor("--accent");
     for (const x of [a, b]) context.fillRect(Math.round(x), 0, 1, height);
     const [left, right] = [Math.max(a, 0), Math.min(b, width)];
-    if (right > left) flag(context, (left + right) / 2, width, formatDuration(selected[1] - selected[0]), cssColor("--accent"));
+    if (right > left)
+      flag(context, (left + right) / 2, width, formatDuration(selected[1] - selected[0]), cssColor("--accent"));
   }
   if (choice) {
     context.fillStyle = cssColor("--accent-soft");
     context.fillRect(choice[0], 0, choice[1] - choice[0], height);
-    flag(context, (choice[0] + choice[1]) / 2, width, formatDuration(time(choice[1]) - time(choice[0])), cssColor("--accent"));
+    flag(
+      context,
+      (choice[0] + choice[1]) / 2,
+      width,
+      formatDuration(time(choice[1]) - time(choice[0])),
+      cssColor("--accent"),
+    );
   } else if (pointer !== null) {
     flag(context, pointer, width, (isClock() ? clockAt : formatTimestamp)(time(pointer), nanos), cssColor("--ink"));
   }
@@ -83,8 +91,19 @@ function flag(context, x, width, text, fill) {
 export async function paintOverview() {
   const [width, height] = [minimap.clientWidth, minimap.clientHeight];
   const { theme, dimmed, hidden } = imageParameters();
-  const scene = await request("overview", { from: 0, to: traceDuration(), width, top: 0, bottom: height, resolution: pixelRatio(), theme, dimmed, hidden });
-  if (scene) drawScene(sizedContext(/** @type {HTMLCanvasElement} */ (minimap.firstElementChild), width, height), scene);
+  const scene = await request("overview", {
+    from: 0,
+    to: traceDuration(),
+    width,
+    top: 0,
+    bottom: height,
+    resolution: pixelRatio(),
+    theme,
+    dimmed,
+    hidden,
+  });
+  if (scene)
+    drawScene(sizedContext(/** @type {HTMLCanvasElement} */ (minimap.firstElementChild), width, height), scene);
 }
 
 /**
@@ -101,7 +120,12 @@ export function markHits(hits) {
   hits.bins.forEach((count, place) => {
     if (count === 0) return;
     const barHeight = 5 + (height - 5) * 0.6 * (Math.log1p(count) / Math.log1p(largest));
-    context.fillRect((hits.from / traceDuration()) * width + place * step, height - barHeight, Math.max(2, step), barHeight);
+    context.fillRect(
+      (hits.from / traceDuration()) * width + place * step,
+      height - barHeight,
+      Math.max(2, step),
+      barHeight,
+    );
   });
 }
 
@@ -116,11 +140,15 @@ export function markTimes(times) {
   canvas.hidden = times === null;
   const context = sizedContext(canvas, width, height);
   if (!times) return;
-  const binOf = (/** @type {number} */ x) => (((x / width) * traceDuration() - times.from) / (times.to - times.from)) * times.shares.length;
+  const binOf = (/** @type {number} */ x) =>
+    (((x / width) * traceDuration() - times.from) / (times.to - times.from)) * times.shares.length;
   context.fillStyle = cssColor("--alert");
   for (let x = 0; x < width; x += 1) {
     // Several bins may share a pixel.
-    const [first, end] = [Math.max(0, Math.floor(binOf(x))), Math.max(Math.floor(binOf(x)) + 1, Math.ceil(binOf(x + 1)))];
+    const [first, end] = [
+      Math.max(0, Math.floor(binOf(x))),
+      Math.max(Math.floor(binOf(x)) + 1, Math.ceil(binOf(x + 1))),
+    ];
     const share = Math.max(0, ...times.shares.slice(first, end));
     if (share <= 0) continue;
     // Short times remain visible.
@@ -146,7 +174,10 @@ export function paintWindow() {
     mark.style.left = `${start * 100}%`;
     mark.style.width = `${(end - start) * 100}%`;
   }
-  minimap.setAttribute("aria-valuetext", `${rangeInWords(view.from, view.to)}${selected ? `; selected: ${rangeInWords(...selected)}` : ""}`);
+  minimap.setAttribute(
+    "aria-valuetext",
+    `${rangeInWords(view.from, view.to)}${selected ? `; selected: ${rangeInWords(...selected)}` : ""}`,
+  );
 }
 
 /** Lets the user move, stretch and redraw the frame. Keys move it. */

@@ -4,9 +4,18 @@
 import { isolate, byId, joinNames, make } from "../util/dom.js";
 import { overlay } from "../state/overlay_state.js";
 import { ancestorsOf, pointUnits } from "../state/pointed_units.js";
-import { pinnedHeight, indent, labelledStrips, layout, hasRoomForBounds, reveal, rowOf, scrollTop } from "../state/rows.js";
+import {
+  pinnedHeight,
+  indent,
+  labelledStrips,
+  layout,
+  hasRoomForBounds,
+  reveal,
+  rowOf,
+  scrollTop,
+} from "../state/rows.js";
 import { isRowSelected } from "../state/selection.js";
-import { view } from "../state/view.js";
+import { view } from "../state/view_state.js";
 
 /** The container of the row with the keyboard focus. @type {number | null} */
 let focusedId = null;
@@ -42,7 +51,8 @@ export function listenToTree(acts) {
   tree.addEventListener("keydown", moveByKey);
   tree.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     const row = eventRow(event);
-    if (row && event.button === 0 && !/** @type {HTMLElement} */ (event.target).closest("button")) rowActions.press(event, row);
+    if (row && event.button === 0 && !(/** @type {HTMLElement} */ (event.target).closest("button")))
+      rowActions.press(event, row);
   });
   // A click without a pointer comes from a screen reader or a similar tool.
   tree.addEventListener("click", (/** @type {MouseEvent} */ event) => {
@@ -51,8 +61,12 @@ export function listenToTree(acts) {
     if (row.expandable) rowActions.fold(row);
     else rowActions.choose(row);
   });
-  tree.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => { overlay.pointedRow = eventRow(event)?.id ?? null; });
-  tree.addEventListener("pointerleave", () => { overlay.pointedRow = null; });
+  tree.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => {
+    overlay.pointedRow = eventRow(event)?.id ?? null;
+  });
+  tree.addEventListener("pointerleave", () => {
+    overlay.pointedRow = null;
+  });
   tree.addEventListener("contextmenu", (/** @type {MouseEvent} */ event) => {
     const row = eventRow(event);
     if (!row) return;
@@ -66,7 +80,13 @@ export function listenToTree(acts) {
   });
   byId("scroller").addEventListener("scroll", () => {
     const [from, to] = nearbyRange();
-    if (scrollTop() < filledRange[0] + 1 && filledRange[0] > 0 || scrollTop() + byId("scroller").clientHeight > filledRange[1] || from > filledRange[1] || to < filledRange[0]) fill();
+    if (
+      (scrollTop() < filledRange[0] + 1 && filledRange[0] > 0) ||
+      scrollTop() + byId("scroller").clientHeight > filledRange[1] ||
+      from > filledRange[1] ||
+      to < filledRange[0]
+    )
+      fill();
     showAncestors();
   });
 }
@@ -116,7 +136,9 @@ function showAncestors() {
   const first = layout.rows.find((row) => !row.pinned && row.y + row.height > line + 2);
   // A single root is left out, because it contains everything.
   const hasSingleRoot = layout.rows.filter((row) => !row.pinned && row.depth === 0).length === 1;
-  const scrolledAncestors = (first?.ancestors ?? []).map(rowOf).filter((row) => row && !row.pinned && row.y + 2 < line && !(hasSingleRoot && row.depth === 0));
+  const scrolledAncestors = (first?.ancestors ?? [])
+    .map(rowOf)
+    .filter((row) => row && !row.pinned && row.y + 2 < line && !(hasSingleRoot && row.depth === 0));
   ancestorBar.hidden = scrolledAncestors.length === 0 || scrollTop() < 2;
   ancestorBar.style.top = `${pinned}px`;
   const innermost = scrolledAncestors[scrolledAncestors.length - 1];
@@ -124,7 +146,16 @@ function showAncestors() {
   const text = joinNames(scrolledAncestors.map((row) => row?.name ?? ""));
   if (ancestorBar.dataset.text !== text) {
     ancestorBar.dataset.text = text;
-    ancestorBar.replaceChildren(make("button", { tabindex: -1, title: `Back to ${text}`, text, onclick: () => { byId("scroller").scrollTop = innermost.y - pinnedHeight(); } }));
+    ancestorBar.replaceChildren(
+      make("button", {
+        tabindex: -1,
+        title: `Back to ${text}`,
+        text,
+        onclick: () => {
+          byId("scroller").scrollTop = innermost.y - pinnedHeight();
+        },
+      }),
+    );
   }
   // Names at the height of this label end before it. Lane labels and bounds under it are hidden.
   const pill = /** @type {HTMLElement} */ (ancestorBar.firstElementChild).getBoundingClientRect();
@@ -135,7 +166,9 @@ function showAncestors() {
   for (const row of /** @type {Iterable<HTMLElement>} */ (otherRows.children)) {
     const label = /** @type {HTMLElement} */ (row.querySelector(".label"));
     row.style.setProperty("--pill", overlaps(label) ? `${pill.width}px` : "0px");
-    if (overlaps(row)) for (const part of row.querySelectorAll(".strip-label, .strip-bound")) part.classList.toggle("covered", overlaps(part));
+    if (overlaps(row))
+      for (const part of row.querySelectorAll(".strip-label, .strip-bound"))
+        part.classList.toggle("covered", overlaps(part));
   }
 }
 
@@ -148,10 +181,14 @@ export function highlightRow(id) {
 
 /** Highlights the rows of containers that are pointed at elsewhere. @param {number[]} containers */
 export function highlightRows(containers) {
-  byId("tree").querySelectorAll(".highlighted").forEach((row) => row.classList.remove("highlighted"));
+  byId("tree")
+    .querySelectorAll(".highlighted")
+    .forEach((/** @type {Element} */ row) => row.classList.remove("highlighted"));
   for (const container of containers) {
     // The row of a group stands for the rows that are folded away.
-    const row = [container, ...ancestorsOf(container)].map((id) => byId("tree").querySelector(`[data-id="${id}"]`)).find((element) => element !== null);
+    const row = [container, ...ancestorsOf(container)]
+      .map((id) => byId("tree").querySelector(`[data-id="${id}"]`))
+      .find((element) => element !== null);
     row?.classList.add("highlighted");
   }
 }
@@ -162,39 +199,69 @@ export function focusedRow() {
   return inside && focusedId !== null ? rowOf(focusedId) : undefined;
 }
 
-/** @param {import("../state/rows.js").Row} row @param {number} place */
-function rowElement(row, place) {
-  const shift = row.y - (row.pinned ? 0 : layout.pinned);
-  const labels = labelledStrips(row).map((strip) => {
+/** The names of the strips of a row. @param {import("../state/rows.js").Row} row */
+function stripLabels(row) {
+  return labelledStrips(row).map((strip) => {
     const label = make("span", { class: "strip-label", text: strip.name, title: strip.name });
     label.style.top = `${strip.y - row.y + strip.height / 2 - 7}px`;
     return label;
   });
-  const bounds = row.strips.filter(hasRoomForBounds).flatMap((strip) => /** @type {[string, string]} */ (strip.bounds).map((text, index) => {
-    const inset = strip.height > 30 ? 3 : 0;
-    const bound = make("span", { class: "strip-bound", text, "aria-hidden": "true" });
-    bound.style.top = `${strip.y - row.y + (index === 0 ? inset : strip.height - 11 - inset)}px`;
-    return bound;
-  }));
+}
+
+/** The bounds of the strips with variables. @param {import("../state/rows.js").Row} row */
+function stripBounds(row) {
+  return row.strips.filter(hasRoomForBounds).flatMap((strip) =>
+    /** @type {[string, string]} */ (strip.bounds).map((text, index) => {
+      const inset = strip.height > 30 ? 3 : 0;
+      const bound = make("span", { class: "strip-bound", text, "aria-hidden": "true" });
+      bound.style.top = `${strip.y - row.y + (index === 0 ? inset : strip.height - 11 - inset)}px`;
+      return bound;
+    }),
+  );
+}
+
+/** @param {import("../state/rows.js").Row} row @param {number} place */
+function rowElement(row, place) {
+  const shift = row.y - (row.pinned ? 0 : layout.pinned);
+  const labels = stripLabels(row);
   const arrow = make("span", { class: "fold-arrow", "aria-hidden": "true" });
   if (row.expandable) arrow.append(icon("0 0 10 10", "M3 1.5 7.5 5 3 8.5z"));
-  const isPinnedRoot = view.pinned.includes(row.id);
+  const isPinnedRoot = view.pinnedRows.includes(row.id);
   const ancestors = isPinnedRoot ? row.ancestors.map((id) => names.get(id)).filter((name) => name !== undefined) : [];
   const ancestorPath = joinNames(ancestors);
   const box = make(
     "div",
     {
-      class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${isPinnedRoot ? " pinned-root" : ""}`, role: "row", "aria-level": row.depth + 1, "aria-label": row.name.trim() ? row.name : NAMELESS,
-      "aria-rowindex": place + 1, "aria-expanded": row.expandable ? String(!row.folded) : null, "aria-description": isPinnedRoot ? "pinned" : null,
-      "aria-selected": view.selectedRows.size ? String(isRowSelected(row)) : null, tabindex: row.id === focusedId ? 0 : -1, "data-id": row.id, title: `${isolate(row.type)} · ${ancestorPath ? `${ancestorPath} › ` : ""}${isolate(row.name)}`,
+      class: `row${row.expandable ? " group" : ""}${row.pinned ? " pinned" : ""}${isPinnedRoot ? " pinned-root" : ""}`,
+      role: "row",
+      "aria-level": row.depth + 1,
+      "aria-label": row.name.trim() ? row.name : NAMELESS,
+      "aria-rowindex": place + 1,
+      "aria-expanded": row.expandable ? String(!row.folded) : null,
+      "aria-description": isPinnedRoot ? "pinned" : null,
+      "aria-selected": view.selectedRows.size ? String(isRowSelected(row)) : null,
+      tabindex: row.id === focusedId ? 0 : -1,
+      "data-id": row.id,
+      title: `${isolate(row.type)} · ${ancestorPath ? `${ancestorPath} › ` : ""}${isolate(row.name)}`,
     },
     arrow,
-    make("span", { class: "label", role: "gridcell" }, row.name.trim() ? make("bdi", {}, ...markMatch(row.name)) : make("span", { class: "nameless", text: NAMELESS }), ancestors.length > 0 && make("i", { text: ancestors[ancestors.length - 1] })),
-    ...labels, ...bounds,
-    make("span", { class: "row-buttons", role: "gridcell" },
-      rowButton(isPinnedRoot ? "Unpin" : "Pin", row, "M8 1.5v0M5.5 2h5M6.2 2v4L4 8.6h8L9.8 6V2M8 8.8v5", () => rowActions.pin(row)),
+    make(
+      "span",
+      { class: "label", role: "gridcell" },
+      row.name.trim() ? make("bdi", {}, ...markMatch(row.name)) : make("span", { class: "nameless", text: NAMELESS }),
+      ancestors.length > 0 && make("i", { text: ancestors[ancestors.length - 1] }),
+    ),
+    ...labels,
+    ...stripBounds(row),
+    make(
+      "span",
+      { class: "row-buttons", role: "gridcell" },
+      rowButton(isPinnedRoot ? "Unpin" : "Pin", row, "M8 1.5v0M5.5 2h5M6.2 2v4L4 8.6h8L9.8 6V2M8 8.8v5", () =>
+        rowActions.pin(row),
+      ),
       rowButton("Hide", row, "M3.5 3.5l9 9M12.5 3.5l-9 9", () => rowActions.hide(row)),
-      rowButton("More for", row, "M3.5 8h.1M8 8h.1M12.5 8h.1", (anchor) => rowActions.menu(row, anchor))),
+      rowButton("More for", row, "M3.5 8h.1M8 8h.1M12.5 8h.1", (anchor) => rowActions.menu(row, anchor)),
+    ),
   );
   // The name ends at the start of the label to its right.
   if (labels.length > 0) box.style.setProperty("--label", `calc(var(--strip-label-width) + var(--bounds) + 18px)`);
@@ -204,7 +271,8 @@ function rowElement(row, place) {
   if (labels.length > 0 && row.strips.length > 1) {
     const line = row.strips[0].kind === "events" && row.strips[1] ? row.strips[1] : row.strips[0];
     const offset = line.y - row.y + line.height / 2 - row.height / 2;
-    for (const child of [arrow, /** @type {HTMLElement} */ (box.querySelector(".label"))]) child.style.transform = `translateY(${offset}px)`;
+    for (const child of [arrow, /** @type {HTMLElement} */ (box.querySelector(".label"))])
+      child.style.transform = `translateY(${offset}px)`;
   } else if (row.strips[0]?.kind === "events" && row.strips[1]) {
     box.style.paddingTop = `${row.strips[1].y - row.strips[0].y}px`;
   }
@@ -222,7 +290,11 @@ function markMatch(name) {
   const searched = view.names.trim().toLowerCase();
   const index = searched ? name.toLowerCase().indexOf(searched) : -1;
   if (index < 0) return [name];
-  return [name.slice(0, index), make("mark", { text: name.slice(index, index + searched.length) }), name.slice(index + searched.length)];
+  return [
+    name.slice(0, index),
+    make("mark", { text: name.slice(index, index + searched.length) }),
+    name.slice(index + searched.length),
+  ];
 }
 
 /**
@@ -232,14 +304,20 @@ function markMatch(name) {
  * @param {(at: DOMRect) => void} act
  */
 function rowButton(label, row, path, act) {
-  return make("button", {
-    tabindex: -1, "aria-label": `${label} ${row.name}`, title: label === "More for" ? "More" : label,
-    onclick: (/** @type {MouseEvent} */ event) => {
-      event.stopPropagation();
-      focusRow(row.id);
-      act(/** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect());
+  return make(
+    "button",
+    {
+      tabindex: -1,
+      "aria-label": `${label} ${row.name}`,
+      title: label === "More for" ? "More" : label,
+      onclick: (/** @type {MouseEvent} */ event) => {
+        event.stopPropagation();
+        focusRow(row.id);
+        act(/** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect());
+      },
     },
-  }, icon("0 0 16 16", path));
+    icon("0 0 16 16", path),
+  );
 }
 
 /** @param {string} box @param {string} d */
@@ -273,23 +351,40 @@ export function focusRow(id) {
 function moveByKey(event) {
   const row = eventRow(event);
   // Shift and an arrow change the selection.
-  if (!row || event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key.startsWith("Arrow"))) return;
+  if (!row || event.ctrlKey || event.metaKey || event.altKey || (event.shiftKey && event.key.startsWith("Arrow")))
+    return;
   const rows = layout.rows;
   const place = rows.indexOf(row);
   const go = (/** @type {number} */ to) => focusRow(rows[Math.min(Math.max(to, 0), rows.length - 1)].id);
   switch (event.key) {
-    case "ArrowDown": go(place + 1); break;
-    case "ArrowUp": go(place - 1); break;
-    case "PageDown": go(place + 10); break;
-    case "PageUp": go(place - 10); break;
-    case "Home": go(0); break;
-    case "End": go(rows.length - 1); break;
+    case "ArrowDown":
+      go(place + 1);
+      break;
+    case "ArrowUp":
+      go(place - 1);
+      break;
+    case "PageDown":
+      go(place + 10);
+      break;
+    case "PageUp":
+      go(place - 10);
+      break;
+    case "Home":
+      go(0);
+      break;
+    case "End":
+      go(rows.length - 1);
+      break;
     case "Enter":
       if (row.expandable) rowActions.fold(row);
       else rowActions.choose(row);
       break;
-    case " ": rowActions.fold(row); break;
-    case "ContextMenu": rowActions.menu(row, /** @type {HTMLElement} */ (event.target).getBoundingClientRect()); break;
+    case " ":
+      rowActions.fold(row);
+      break;
+    case "ContextMenu":
+      rowActions.menu(row, /** @type {HTMLElement} */ (event.target).getBoundingClientRect());
+      break;
     case "F10":
       if (!event.shiftKey) return;
       rowActions.menu(row, /** @type {HTMLElement} */ (event.target).getBoundingClientRect());
@@ -300,9 +395,11 @@ function moveByKey(event) {
       break;
     case "ArrowLeft":
       if (row.expandable && !row.folded) rowActions.fold(row);
-      else if (row.depth > 0) go(rows.findLastIndex((candidate, index) => index < place && candidate.depth < row.depth));
+      else if (row.depth > 0)
+        go(rows.findLastIndex((candidate, index) => index < place && candidate.depth < row.depth));
       break;
-    default: return;
+    default:
+      return;
   }
   event.preventDefault();
   event.stopPropagation();

@@ -11,7 +11,7 @@ pub(crate) struct FunctionOptions {
     #[arg(long, value_name = "PATTERNS", value_parser = patterns, help_heading = "Functions")]
     functions: Option<String>,
 
-    /// Maximum number of recorded calls that contain each other [default: 128]
+    /// Maximum nesting depth of recorded calls [default: 128]
     #[arg(long, value_name = "CALLS", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Functions")]
     function_depth: Option<u32>,
 

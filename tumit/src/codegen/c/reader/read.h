@@ -120,6 +120,17 @@ TUMIT1R_FN void tumit1r_set_location(struct tumit1r_head *head, uint32_t site) {
 /* The kind of data at a cursor. */
 enum tumit1r_found { TUMIT1R_FOUND_DAMAGE, TUMIT1R_FOUND_TIMESTAMP, TUMIT1R_FOUND_RECORD };
 
+/* Sets a record that counts dropped records, from its body. */
+TUMIT1R_FN void tumit1r_set_dropped(struct tumit1r_head *head, const unsigned char *body) {
+    head->dropped.count = tumit1r_get_u64(body);
+    head->dropped.bytes = tumit1r_get_u64(body + 8);
+    head->dropped.first_ticks = tumit1r_get_u64(body + 16);
+    head->dropped.last_ticks = tumit1r_get_u64(body + 24);
+    head->dropped.cause = tumit1r_get_u32(body + 32);
+    head->body = body;
+    head->body_bytes = TUMIT1R_DROPPED_BODY_BYTES;
+}
+
 /* Reads the head of the record at the cursor. If it is damaged, the rest of the block counts as
  * damaged. */
 TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
@@ -149,14 +160,7 @@ TUMIT1R_FN enum tumit1r_found tumit1r_parse(struct tumit1r_cursor *c) {
         if (remaining < skip + TUMIT1R_DROPPED_BODY_BYTES) {
             return TUMIT1R_FOUND_DAMAGE;
         }
-        p += skip;
-        head->dropped.count = tumit1r_get_u64(p);
-        head->dropped.bytes = tumit1r_get_u64(p + 8);
-        head->dropped.first_ticks = tumit1r_get_u64(p + 16);
-        head->dropped.last_ticks = tumit1r_get_u64(p + 24);
-        head->dropped.cause = tumit1r_get_u32(p + 32);
-        head->body = p;
-        head->body_bytes = TUMIT1R_DROPPED_BODY_BYTES;
+        tumit1r_set_dropped(head, p + skip);
         c->at += skip + TUMIT1R_DROPPED_BODY_BYTES;
     } else {
         const struct tumit1r_type *type =

@@ -18,7 +18,7 @@ const PARTS: [(&str, &str); 19] = [
     ("text", include_str!("../reader/text.h")),
     ("schema", include_str!("../reader/schema.h")),
     ("file", include_str!("../reader/file.h")),
-    ("tables", include_str!("../reader/tables.h")),
+    ("process_tables", include_str!("../reader/process_tables.h")),
     ("streams", include_str!("../reader/streams.h")),
     ("sorted_file", include_str!("../reader/sorted_file.h")),
     ("threads", include_str!("../reader/threads.h")),

@@ -17,8 +17,8 @@ const PHYSICAL: ChartPaint = ChartPaint::Series(0);
 /// The paint of edges between corners that are not adjacent in the hypercube.
 const VIRTUAL: ChartPaint = ChartPaint::Series(1);
 
-/// Units as corners of a hypercube. Pending messages along its edges, and other ones, have
-/// different paints.
+/// The units are the corners of a hypercube. Lines show pending messages: those along its edges and
+/// others have different paints.
 pub(crate) struct HypercubeView;
 
 impl PerspectiveView for HypercubeView {
@@ -28,7 +28,7 @@ impl PerspectiveView for HypercubeView {
             number: Some(13),
             title: "Hypercube",
             group: ViewGroup::Communication,
-            summary: "Units as corners of a hypercube, with pending messages along its edges and others.",
+            summary: "The units are the corners of a hypercube. Lines show pending messages.",
             needs: "links between units; states for the status",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
             options: &["measure", "order", "layout", "width"],

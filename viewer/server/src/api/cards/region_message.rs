@@ -1,5 +1,5 @@
-//! [`region_json`]: the places of the marks of a drawing, for the page. `ui/dock/card_regions.js`
-//! reads it.
+//! [`region_json`]: the places of the marks of a drawing, for the page.
+//! `ui/dock/cards/card_regions.js` reads it.
 //!
 //! Lengths are in tenths of a unit. Long lists are the first number, followed by differences. Units
 //! are the numbers of their containers, which are the same in all cards and in the diagram.

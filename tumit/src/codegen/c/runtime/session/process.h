@@ -56,14 +56,61 @@ TUMIT1_SLOW(int tumit1_copy_spec(struct tumit1_provider *provider_, const struct
     return 1;
 }
 
-/* Registers a spec, once per shared object: assigns the ids of its records, and switches its
- * levels. Runs before `main`. */
-TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) {
+/* Makes a provider for a spec: a copy of `first_`, the provider of another shared object, or if
+ * that is NULL, one with new ids. Returns NULL when there is no memory. */
+TUMIT1_SLOW(struct tumit1_provider *tumit1_make_provider(const struct tumit1_spec *spec_,
+                                                         const struct tumit1_provider *first_)) {
     struct tumit1_session *s_ = &tumit1_session;
-    struct tumit1_provider *provider_ = NULL, *first_;
-    uint32_t busy_, i_;
-    int logged_ = 1, save_;
-    busy_ = tumit1_lock_state();
+    struct tumit1_provider *provider_ =
+        (struct tumit1_provider *)tumit1_arena_copy(NULL, sizeof *provider_);
+    if (provider_ == NULL) {
+        return NULL;
+    }
+    if (first_ != NULL) {
+        *provider_ = *first_;
+        provider_->is_copy_ = 1;
+    } else {
+        memset(provider_, 0, sizeof *provider_);
+        if (!tumit1_copy_spec(provider_, spec_, s_->next_base_)) {
+            return NULL;
+        }
+        s_->next_base_ += spec_->ids_;
+    }
+    provider_->on_ = (unsigned char *)tumit1_arena_copy(NULL, 2 * (size_t)spec_->levels_count_ + 1);
+    return provider_->on_ == NULL ? NULL : provider_;
+}
+
+/* Adds a provider to the list of the process. Returns whether its schema is in the log. */
+TUMIT1_SLOW(int tumit1_publish_provider(struct tumit1_provider *provider_,
+                                        const struct tumit1_spec *spec_, const void *home_)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    int logged_;
+    provider_->policies_ = provider_->on_ + spec_->levels_count_;
+    provider_->levels_ = spec_->levels_;
+    provider_->levels_count_ = spec_->levels_count_;
+    provider_->home_ = home_;
+    provider_->next_ = s_->providers_;
+    tumit1_set_provider_policies(provider_);
+    logged_ = provider_->is_copy_ || tumit1_log_schema(provider_);
+    __atomic_store_n(&s_->providers_, provider_, __ATOMIC_RELEASE);
+    return logged_;
+}
+
+/* Switches the levels of a provider as the environment requests. */
+TUMIT1_SLOW(void tumit1_set_requested_levels(struct tumit1_provider *provider_,
+                                     const struct tumit1_spec *spec_)) {
+    uint32_t i_;
+    for (i_ = 0; i_ < spec_->levels_count_; i_++) {
+        const struct tumit1_level *level_ = &spec_->levels_[i_];
+        provider_->on_[i_] =
+            tumit1_requested_level(spec_->name_, level_->name_, level_->enabled_) != 0;
+        tumit1_apply_level(provider_, i_);
+    }
+}
+
+/* What the first registration in a process starts: the launch, the guard, the handlers of fork. */
+TUMIT1_SLOW(void tumit1_prepare_process(void)) {
+    struct tumit1_session *s_ = &tumit1_session;
     tumit1_store_start_folder();
     if (s_->next_base_ == 0) {
         s_->next_base_ = 1;
@@ -79,6 +126,17 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
         s_->hooks_ = pthread_atfork(tumit1_before_fork, tumit1_after_fork_in_parent,
                                     tumit1_after_fork_in_child) == 0;
     }
+}
+
+/* Registers a spec, once per shared object: assigns the ids of its records, and switches its
+ * levels. Runs before `main`. */
+TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) {
+    struct tumit1_session *s_ = &tumit1_session;
+    struct tumit1_provider *provider_ = NULL, *first_;
+    uint32_t busy_;
+    int logged_ = 1, save_;
+    busy_ = tumit1_lock_state();
+    tumit1_prepare_process();
     first_ = spec_->registered_ ? NULL : tumit1_find_provider(spec_);
     if (!spec_->registered_ && first_ == NULL &&
         spec_->ids_ > TUMIT1_FIRST_RESERVED_ID - s_->next_base_) {
@@ -87,32 +145,9 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
                 spec_->name_);
     } else if (!spec_->registered_) {
         spec_->registered_ = 1;
-        provider_ = (struct tumit1_provider *)tumit1_arena_copy(NULL, sizeof *provider_);
-        if (provider_ != NULL && first_ != NULL) {
-            *provider_ = *first_;
-            provider_->is_copy_ = 1;
-        } else if (provider_ != NULL) {
-            memset(provider_, 0, sizeof *provider_);
-            if (tumit1_copy_spec(provider_, spec_, s_->next_base_)) {
-                s_->next_base_ += spec_->ids_;
-            } else {
-                provider_ = NULL;
-            }
-        }
+        provider_ = tumit1_make_provider(spec_, first_);
         if (provider_ != NULL) {
-            provider_->on_ =
-                (unsigned char *)tumit1_arena_copy(NULL, 2 * (size_t)spec_->levels_count_ + 1);
-            provider_ = provider_->on_ == NULL ? NULL : provider_;
-        }
-        if (provider_ != NULL) {
-            provider_->policies_ = provider_->on_ + spec_->levels_count_;
-            provider_->levels_ = spec_->levels_;
-            provider_->levels_count_ = spec_->levels_count_;
-            provider_->home_ = home_;
-            provider_->next_ = s_->providers_;
-            tumit1_set_provider_policies(provider_);
-            logged_ = provider_->is_copy_ || tumit1_log_schema(provider_);
-            __atomic_store_n(&s_->providers_, provider_, __ATOMIC_RELEASE);
+            logged_ = tumit1_publish_provider(provider_, spec_, home_);
         }
     }
     save_ = s_->state_ == TUMIT1_OPEN && !logged_;
@@ -122,12 +157,7 @@ TUMIT1_SLOW(void tumit1_register(struct tumit1_spec *spec_, const void *home_)) 
     }
     busy_ = tumit1_lock_state();
     if (provider_ != NULL) {
-        for (i_ = 0; i_ < spec_->levels_count_; i_++) {
-            const struct tumit1_level *level_ = &spec_->levels_[i_];
-            provider_->on_[i_] =
-                tumit1_requested_level(spec_->name_, level_->name_, level_->enabled_) != 0;
-            tumit1_apply_level(provider_, i_);
-        }
+        tumit1_set_requested_levels(provider_, spec_);
     }
     tumit1_unlock_state(busy_);
     if (spec_ != &tumit1_spec_self_trace) {

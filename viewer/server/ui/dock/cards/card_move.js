@@ -15,11 +15,19 @@ export function listenToMove(box, header, boxes, move) {
     const [startX, startY] = [event.clientX, event.clientY];
     let isDragged = false;
     header.setPointerCapture(event.pointerId);
-    const target = (/** @type {PointerEvent} */ current) => boxes().find((element) => {
-      const { left, right, top, bottom } = element.getBoundingClientRect();
-      return !element.hidden && current.clientX >= left && current.clientX < right && current.clientY >= top && current.clientY < bottom;
-    });
-    const mark = (/** @type {HTMLElement | undefined} */ dropTarget) => boxes().forEach((element) => element.classList.toggle("target", element === dropTarget && element !== box));
+    const target = (/** @type {PointerEvent} */ current) =>
+      boxes().find((element) => {
+        const { left, right, top, bottom } = element.getBoundingClientRect();
+        return (
+          !element.hidden &&
+          current.clientX >= left &&
+          current.clientX < right &&
+          current.clientY >= top &&
+          current.clientY < bottom
+        );
+      });
+    const mark = (/** @type {HTMLElement | undefined} */ dropTarget) =>
+      boxes().forEach((element) => element.classList.toggle("target", element === dropTarget && element !== box));
     const follow = (/** @type {PointerEvent} */ current) => {
       isDragged ||= Math.hypot(current.clientX - startX, current.clientY - startY) >= DRAG_DISTANCE;
       if (!isDragged) return;

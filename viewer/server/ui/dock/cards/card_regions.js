@@ -35,10 +35,28 @@ export function readRegions(list) {
     const tenths = (/** @type {number[] | undefined} */ numbers) => (numbers ?? []).map((number) => number / 10);
     const flat = sums(region.units ?? region.pairs);
     let offset = 0;
-    const units = !(region.units ?? region.pairs) ? null : region.sizes ? region.sizes.map((/** @type {number} */ size) => flat.slice(offset, (offset += size))) : flat.map((unit) => [unit]);
+    const units = !(region.units ?? region.pairs)
+      ? null
+      : region.sizes
+        ? region.sizes.map((/** @type {number} */ size) => flat.slice(offset, (offset += size)))
+        : flat.map((unit) => [unit]);
     return {
-      ...region, units, isPair: Boolean(region.pairs), counts: region.counts ?? null, links: region.links ?? null, frame: tenths(region.frame), tops: sums(region.tops, 10), heights: tenths(region.heights), center: tenths(region.center),
-      radius: (region.radius ?? 0) / 10, x: sums(region.x, 10), y: sums(region.y, 10), square: region.square ? tenths(region.square) : null, first: sums(region.first), last: sums(region.last), bends: sums(region.bends, 100),
+      ...region,
+      units,
+      isPair: Boolean(region.pairs),
+      counts: region.counts ?? null,
+      links: region.links ?? null,
+      frame: tenths(region.frame),
+      tops: sums(region.tops, 10),
+      heights: tenths(region.heights),
+      center: tenths(region.center),
+      radius: (region.radius ?? 0) / 10,
+      x: sums(region.x, 10),
+      y: sums(region.y, 10),
+      square: region.square ? tenths(region.square) : null,
+      first: sums(region.first),
+      last: sums(region.last),
+      bends: sums(region.bends, 100),
     };
   });
 }
@@ -51,7 +69,12 @@ function cellSize({ frame, columns, marks }) {
 /** The box of a cell. @param {Region} region @param {number} mark */
 function cellBox(region, mark) {
   const [width, height] = cellSize(region);
-  return [region.frame[0] + (mark % region.columns) * width, region.frame[1] + Math.floor(mark / region.columns) * height, width, height];
+  return [
+    region.frame[0] + (mark % region.columns) * width,
+    region.frame[1] + Math.floor(mark / region.columns) * height,
+    width,
+    height,
+  ];
 }
 
 /** The box of a lane. @param {Region} region @param {number} lane */
@@ -98,10 +121,16 @@ function markIn(region, x, y, regions, index) {
       return mark < marks ? mark : -1;
     }
     case "times":
-      return columns > 0 && x >= frame[0] && x < frame[0] + frame[2] && y >= frame[1] && y <= frame[1] + frame[3] ? Math.floor(((x - frame[0]) / frame[2]) * columns) : -1;
+      return columns > 0 && x >= frame[0] && x < frame[0] + frame[2] && y >= frame[1] && y <= frame[1] + frame[3]
+        ? Math.floor(((x - frame[0]) / frame[2]) * columns)
+        : -1;
     case "lanes": {
-      const lane = region.tops.findIndex((top, index) => y >= frame[1] + top && y < frame[1] + top + region.heights[index]);
-      return lane >= 0 && x >= frame[0] && x < frame[0] + frame[2] ? lane * columns + Math.floor(((x - frame[0]) / frame[2]) * columns) : -1;
+      const lane = region.tops.findIndex(
+        (top, index) => y >= frame[1] + top && y < frame[1] + top + region.heights[index],
+      );
+      return lane >= 0 && x >= frame[0] && x < frame[0] + frame[2]
+        ? lane * columns + Math.floor(((x - frame[0]) / frame[2]) * columns)
+        : -1;
     }
     case "spokes": {
       const [dx, dy] = [x - center[0], y - center[1]];
@@ -110,12 +139,16 @@ function markIn(region, x, y, regions, index) {
       return Math.round(turn * marks) % marks;
     }
     case "points":
-      return nearest(marks, radius + REACH / 2, (mark) => Math.hypot(x - region.x[mark], y - region.y[mark]));
+      return findNearestMark(marks, radius + REACH / 2, (mark) => Math.hypot(x - region.x[mark], y - region.y[mark]));
     default:
-      return nearest(marks, REACH, (mark) => Math.min(...Array.from({ length: PIECES + 1 }, (_, piece) => {
-        const [px, py] = edgePoint(regions, index, mark, piece / PIECES);
-        return Math.hypot(x - px, y - py);
-      })));
+      return findNearestMark(marks, REACH, (mark) =>
+        Math.min(
+          ...Array.from({ length: PIECES + 1 }, (_, piece) => {
+            const [px, py] = edgePoint(regions, index, mark, piece / PIECES);
+            return Math.hypot(x - px, y - py);
+          }),
+        ),
+      );
   }
 }
 
@@ -125,7 +158,7 @@ function markIn(region, x, y, regions, index) {
  * @param {number} limit
  * @param {(mark: number) => number} distance
  */
-function nearest(marks, limit, distance) {
+function findNearestMark(marks, limit, distance) {
   let [nearestMark, minDistance] = [-1, limit];
   for (let mark = 0; mark < marks; mark += 1) {
     const markDistance = distance(mark);
@@ -176,12 +209,20 @@ function spokeEnd({ center, radius, marks }, mark, share) {
 /** The meaning of a mark. @param {Region[]} regions @param {MarkPlace} place @returns {Subject} */
 export function subjectOf(regions, { region: index, mark }) {
   const region = regions[index];
-  const subject = /** @type {Subject} */ ({ containers: [], pair: null, link: region.links?.[mark] ?? null, count: null, time: null });
+  const subject = /** @type {Subject} */ ({
+    containers: [],
+    pair: null,
+    link: region.links?.[mark] ?? null,
+    count: null,
+    time: null,
+  });
   if (region.counts) subject.count = [region.counts[0], mark * region.counts[1], (mark + 1) * region.counts[1] - 1];
-  if (isOverTime(region)) subject.time = region.from + (((mark % region.columns) + 0.5) / region.columns) * (region.to - region.from);
+  if (isOverTime(region))
+    subject.time = region.from + (((mark % region.columns) + 0.5) / region.columns) * (region.to - region.from);
   const pair = pairOf(regions, index, mark);
   if (pair) Object.assign(subject, { pair, containers: [...new Set(pair.flat())] });
-  else if (region.units) subject.containers = region.units[region.kind === "lanes" ? Math.floor(mark / region.columns) : mark] ?? [];
+  else if (region.units)
+    subject.containers = region.units[region.kind === "lanes" ? Math.floor(mark / region.columns) : mark] ?? [];
   return subject;
 }
 
@@ -194,7 +235,8 @@ export function subjectOf(regions, { region: index, mark }) {
  */
 function pairOf(regions, index, mark) {
   const region = regions[index];
-  if (region.isPair && region.units) return [region.units[Math.floor(mark / region.columns)] ?? [], region.units[mark % region.columns] ?? []];
+  if (region.isPair && region.units)
+    return [region.units[Math.floor(mark / region.columns)] ?? [], region.units[mark % region.columns] ?? []];
   const nodes = region.kind === "edges" ? regions[index - 1]?.units : null;
   return nodes ? [nodes[region.first[mark]] ?? [], nodes[region.last[mark]] ?? []] : null;
 }
@@ -213,7 +255,8 @@ export function outlineMark(context, regions, { region: index, mark }) {
     context.rect(x - 0.5, y - 0.5, Math.max(width, 2) + 1, Math.max(height, 2) + 1);
   } else if (isOverTime(region)) {
     const [x] = middleOf(regions, { region: index, mark });
-    const [, top, , height] = region.kind === "lanes" ? laneBox(region, Math.floor(mark / region.columns)) : region.frame;
+    const [, top, , height] =
+      region.kind === "lanes" ? laneBox(region, Math.floor(mark / region.columns)) : region.frame;
     context.moveTo(x, top);
     context.lineTo(x, top + height);
   } else if (region.kind === "spokes") {
@@ -239,14 +282,21 @@ export function outlineMark(context, regions, { region: index, mark }) {
  * @returns {MarkPlace[]}
  */
 export function highlightedMarks(regions, isHighlighted, pair) {
-  const isWithin = (/** @type {number[]} */ units, /** @type {number[]} */ wanted) => units.some((unit) => wanted.includes(unit));
+  const isWithin = (/** @type {number[]} */ units, /** @type {number[]} */ wanted) =>
+    units.some((unit) => wanted.includes(unit));
   return regions.flatMap((region, index) => {
     // Bands cover whole lanes.
     if (region.kind === "lanes") return [];
     const marks = Array.from({ length: region.marks }, (_, mark) => mark);
-    const highlighted = region.isPair || region.kind === "edges"
-      ? pair ? marks.filter((mark) => { const markPair = pairOf(regions, index, mark); return markPair && isWithin(markPair[0], pair[0]) && isWithin(markPair[1], pair[1]); }) : []
-      : marks.filter((mark) => region.units?.[mark]?.some(isHighlighted));
+    const highlighted =
+      region.isPair || region.kind === "edges"
+        ? pair
+          ? marks.filter((mark) => {
+              const markPair = pairOf(regions, index, mark);
+              return markPair && isWithin(markPair[0], pair[0]) && isWithin(markPair[1], pair[1]);
+            })
+          : []
+        : marks.filter((mark) => region.units?.[mark]?.some(isHighlighted));
     return highlighted.map((mark) => ({ region: index, mark }));
   });
 }
@@ -257,10 +307,15 @@ export function highlightedMarks(regions, isHighlighted, pair) {
  * @param {(container: number) => boolean} isHighlighted
  */
 export function highlightedBands(regions, isHighlighted) {
-  return regions.filter((region) => region.isPair || region.kind === "lanes").flatMap((region) => {
-    const [[x, y, width, height], [cellWidth, cellHeight]] = [region.frame, cellSize(region)];
-    const highlighted = (region.units ?? []).flatMap((units, index) => (units.some(isHighlighted) ? [index] : []));
-    if (region.kind === "lanes") return highlighted.map((lane) => laneBox(region, lane));
-    return highlighted.flatMap((index) => [[x, y + index * cellHeight, width, cellHeight], [x + index * cellWidth, y, cellWidth, height]]);
-  });
+  return regions
+    .filter((region) => region.isPair || region.kind === "lanes")
+    .flatMap((region) => {
+      const [[x, y, width, height], [cellWidth, cellHeight]] = [region.frame, cellSize(region)];
+      const highlighted = (region.units ?? []).flatMap((units, index) => (units.some(isHighlighted) ? [index] : []));
+      if (region.kind === "lanes") return highlighted.map((lane) => laneBox(region, lane));
+      return highlighted.flatMap((index) => [
+        [x, y + index * cellHeight, width, cellHeight],
+        [x + index * cellWidth, y, cellWidth, height],
+      ]);
+    });
 }

@@ -3,10 +3,11 @@
 
 import { request, cancel } from "../net/api.js";
 import { byId, cssColor, pixelRatio, sizedContext } from "../util/dom.js";
-import { drawArrow, drawScene, hitAt, columnAt } from "./scene.js";
-import { timeAxis } from "./clock.js";
+import { drawScene, hitAt, columnAt } from "./scene.js";
+import { drawArrow } from "./marks.js";
+import { timeAxis } from "./time_of_day.js";
 import { pinnedHeight, layout, setRows, toRows, toWindow, scrollTop } from "../state/rows.js";
-import { traceDuration, imageParameters, view } from "../state/view.js";
+import { imageParameters, traceDuration, view } from "../state/view_state.js";
 
 /** @type {HTMLElement} */ const chart = byId("chart");
 /** @type {HTMLElement} */ const scroller = byId("scroller");
@@ -16,8 +17,8 @@ const canvas = /** @type {HTMLCanvasElement} */ (chart.querySelector(".image"));
  * An image of the diagram: its pixels, its entities, and the time range and rows that it shows.
  * Pinned rows are on a separate canvas.
  * @typedef {{ canvas: HTMLCanvasElement, pinned: HTMLCanvasElement | null,
- *   drawn: import("./scene.js").Drawn, from: number, to: number, top: number, bottom: number,
- *   width: number, key: string, style: string, coarse: boolean }} ChartImage
+ *   contents: import("./scene.js").SceneContents, from: number, to: number, top: number,
+ *   bottom: number, width: number, key: string, style: string, coarse: boolean }} ChartImage
  */
 
 /**
@@ -148,7 +149,9 @@ function formerPosition(row, previousLayout) {
   if (former?.folded === row.folded) return former;
   if (!former) return previousLayout.rows.find((candidate) => candidate.folded && row.ancestors.includes(candidate.id));
   if (former.folded) return undefined;
-  const below = previousLayout.rows.filter((candidate) => candidate.ancestors.includes(row.id) && candidate.pinned === former.pinned);
+  const below = previousLayout.rows.filter(
+    (candidate) => candidate.ancestors.includes(row.id) && candidate.pinned === former.pinned,
+  );
   const last = below[below.length - 1];
   return last && { y: below[0].y, height: last.y + last.height - below[0].y, pinned: former.pinned };
 }
@@ -173,9 +176,28 @@ function rearrange(image, previousLayout) {
     if (!from || !source || !to || y < 0) continue;
     // Contents that only resemble those of the row are pale until the exact image comes.
     to.globalAlpha = "id" in from && from.id === row.id ? 1 : 0.5;
-    to.drawImage(source, 0, y * pixelRatio(), source.width, from.height * pixelRatio(), 0, row.pinned ? row.y : row.y - part.top, part.width, row.height);
+    to.drawImage(
+      source,
+      0,
+      y * pixelRatio(),
+      source.width,
+      from.height * pixelRatio(),
+      0,
+      row.pinned ? row.y : row.y - part.top,
+      part.width,
+      row.height,
+    );
   }
-  return { ...image, canvas, pinned, style, key: "", top: part.top, bottom: part.bottom, drawn: { hits: [], cells: [], arrows: [], notes: [] } };
+  return {
+    ...image,
+    canvas,
+    pinned,
+    style,
+    key: "",
+    top: part.top,
+    bottom: part.bottom,
+    contents: { hits: [], cells: [], arrows: [], notes: [] },
+  };
 }
 
 async function fetchImage() {
@@ -276,11 +298,11 @@ function draw(scene, part, pinned) {
   const context = sizedContext(canvas, part.width, Math.max(1, part.bottom - part.top));
   context.translate(0, -part.top);
   // Links between pinned and scrolled rows are drawn at each paint.
-  const drawn = drawScene(context, scene, pinned === 0);
-  if (pinned === 0) return { canvas, pinned: null, drawn };
+  const contents = drawScene(context, scene, pinned === 0);
+  if (pinned === 0) return { canvas, pinned: null, contents };
   const above = document.createElement("canvas");
   drawScene(sizedContext(above, part.width, pinned), scene, false);
-  return { canvas, pinned: above, drawn };
+  return { canvas, pinned: above, contents };
 }
 
 /**
@@ -290,7 +312,8 @@ function draw(scene, part, pinned) {
  */
 function evictImages(style) {
   images = images.filter((image) => image.style === style && image.key !== "");
-  const pixels = (/** @type {ChartImage} */ image) => image.canvas.width * image.canvas.height + (image.pinned ? image.pinned.width * image.pinned.height : 0);
+  const pixels = (/** @type {ChartImage} */ image) =>
+    image.canvas.width * image.canvas.height + (image.pinned ? image.pinned.width * image.pinned.height : 0);
   const widest = Math.max(...images.map((image) => image.to - image.from));
   let sum = images.reduce((all, image) => all + pixels(image), 0);
   while (sum > MAX_PIXELS && images.length > 2) {
@@ -308,50 +331,75 @@ export function paint() {
   const context = sizedContext(canvas, width, visibleHeight);
   const pinnedBottom = pinnedHeight();
   const ticks = timeAxis(width).ticks.map((tick) => Math.round(tick.x));
-  const wipe = (/** @type {number} */ from, /** @type {number} */ to, /** @type {number} */ above, /** @type {number} */ below) => {
+  const wipe = (
+    /** @type {number} */ from,
+    /** @type {number} */ to,
+    /** @type {number} */ above,
+    /** @type {number} */ below,
+  ) => {
     if (below <= above) return;
     context.clearRect(from, above, to - from, below - above);
     context.fillStyle = cssColor("--grid");
     // Whole pixels: browsers draw a fraction of a pixel differently, depending on more than its
     // value.
-    const [y, height] = [Math.round(above), Math.round(Math.min(below, layout.height - scrollTop())) - Math.round(above)];
+    const [y, height] = [
+      Math.round(above),
+      Math.round(Math.min(below, layout.height - scrollTop())) - Math.round(above),
+    ];
     for (const x of ticks) if (x >= from && x <= to && height > 0) context.fillRect(x, y, 1, height);
   };
   wipe(0, width, 0, visibleHeight);
   const last = images[images.length - 1];
   const span = view.to - view.from;
-  const parts = images.filter((image) => image === last || (image.style === last.style && image.from < view.to && image.to > view.from));
+  const parts = images.filter(
+    (image) => image === last || (image.style === last.style && image.from < view.to && image.to > view.from),
+  );
   // Finer images are above coarser ones. The image closest to the requested zoom comes last.
-  const zoomCloseness = (/** @type {ChartImage} */ image) => (image === last && exactImage() ? Infinity : -Math.abs(Math.log((image.to - image.from) / span)));
+  const zoomCloseness = (/** @type {ChartImage} */ image) =>
+    image === last && exactImage() ? Infinity : -Math.abs(Math.log((image.to - image.from) / span));
   parts.sort((a, b) => zoomCloseness(a) - zoomCloseness(b));
   // An image that covers the whole view hides those below it.
   const bottom = Math.min(scrollTop() + visibleHeight, layout.height);
-  const covers = (/** @type {ChartImage} */ image) => image.from <= view.from && image.to >= view.to && image.top <= scrollTop() && image.bottom >= bottom;
+  const covers = (/** @type {ChartImage} */ image) =>
+    image.from <= view.from && image.to >= view.to && image.top <= scrollTop() && image.bottom >= bottom;
   parts.splice(0, Math.max(0, parts.findLastIndex(covers)));
   for (const image of parts) {
     const [x0, x1] = [xOf(image.from), xOf(image.to)];
     context.imageSmoothingEnabled = x1 - x0 !== width;
     if (image !== parts[0]) {
-      const [above, below] = [Math.max(image.top - scrollTop(), 0), Math.min(image.bottom - scrollTop(), visibleHeight)];
+      const [above, below] = [
+        Math.max(image.top - scrollTop(), 0),
+        Math.min(image.bottom - scrollTop(), visibleHeight),
+      ];
       if (image.pinned) wipe(x0, x1, 0, pinnedBottom);
       wipe(x0, x1, above, below);
     }
-    const scaled = (/** @type {HTMLCanvasElement} */ canvas, /** @type {number} */ y) => context.drawImage(canvas, x0, y, x1 - x0, canvas.height / pixelRatio());
+    const drawStretched = (/** @type {HTMLCanvasElement} */ canvas, /** @type {number} */ y) =>
+      context.drawImage(canvas, x0, y, x1 - x0, canvas.height / pixelRatio());
     context.save();
     context.beginPath();
     context.rect(0, pinnedBottom, width, visibleHeight - pinnedBottom);
     context.clip();
-    scaled(image.canvas, image.top - scrollTop());
+    drawStretched(image.canvas, image.top - scrollTop());
     context.restore();
-    if (image.pinned && pinnedBottom > 0) scaled(image.pinned, 0);
-    else if (image.pinned && image.top > 0) scaled(image.pinned, -scrollTop());
+    if (image.pinned && pinnedBottom > 0) drawStretched(image.pinned, 0);
+    else if (image.pinned && image.top > 0) drawStretched(image.pinned, -scrollTop());
   }
   if (last?.pinned) drawLinks(context, last, pinnedBottom);
   if (pinnedBottom > 0) {
     context.fillStyle = cssColor("--edge");
     context.fillRect(0, pinnedBottom - 4, width, 1);
   }
-  // Shades the time before the start and after the end of the trace.
+  shadeOutside(context, width, visibleHeight);
+}
+
+/**
+ * Shades the time before the start and after the end of the trace.
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} width
+ * @param {number} visibleHeight
+ */
+function shadeOutside(context, width, visibleHeight) {
   context.globalAlpha = 0.08;
   context.fillStyle = cssColor("--faint");
   const [start, end] = [xOf(0), xOf(traceDuration())];
@@ -368,7 +416,7 @@ export function paint() {
 function drawLinks(context, image, pinnedBottom) {
   const [x0, x1] = [xOf(image.from), xOf(image.to)];
   const x = (/** @type {number} */ position) => x0 + (position / image.width) * (x1 - x0);
-  for (const arrow of image.drawn.arrows) {
+  for (const arrow of image.contents.arrows) {
     const [a, b, c, d] = arrow.ends;
     // The pinned rows hide a link below them.
     const isCovered = (/** @type {number} */ y) => y >= layout.pinned && toWindow(y) < pinnedBottom;
@@ -386,18 +434,18 @@ function drawLinks(context, image, pinnedBottom) {
 export function entityAt(x, y) {
   const image = exactImage();
   if (!image) return null;
-  const hit = hitAt(image.drawn, x, toRows(y), y, toWindow);
-  return hit ? { hit } : { mixture: columnAt(image.drawn, x, toRows(y)) };
+  const hit = hitAt(image.contents, x, toRows(y), y, toWindow);
+  return hit ? { hit } : { mixture: columnAt(image.contents, x, toRows(y)) };
 }
 
 /** Notes on the contents that the image leaves out. */
 export function imageNotes() {
-  return exactImage()?.drawn.notes ?? [];
+  return exactImage()?.contents.notes ?? [];
 }
 
 /** The entities in the image that the pointer can hit. */
 export function hits() {
-  return exactImage()?.drawn.hits ?? [];
+  return exactImage()?.contents.hits ?? [];
 }
 
 /**
@@ -405,7 +453,11 @@ export function hits() {
  * @param {Set<string>} ids
  */
 export function findHits(ids) {
-  return new Map(hits().filter((hit) => ids.has(hit.id)).map((hit) => [hit.id, hit]));
+  return new Map(
+    hits()
+      .filter((hit) => ids.has(hit.id))
+      .map((hit) => [hit.id, hit]),
+  );
 }
 
 /** @param {string} id */

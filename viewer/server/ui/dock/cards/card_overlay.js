@@ -1,10 +1,10 @@
 // The overlay of a card: the marks of pointed units, the pointed mark, the time cursor, and a node
 // that is being moved.
 
-import { cssColor, sizedContext } from "../util/dom.js";
-import { formatTimestamp } from "../util/format.js";
-import { cursorTime } from "../state/time_cursor.js";
-import { isPointed, pointed } from "../state/pointed_units.js";
+import { cssColor, sizedContext } from "../../util/dom.js";
+import { formatTimestamp } from "../../util/format.js";
+import { cursorTime } from "../../state/time_cursor.js";
+import { isPointed, pointed } from "../../state/pointed_units.js";
 import { isOverTime, highlightedBands, highlightedMarks, outlineMark } from "./card_regions.js";
 
 /**
@@ -19,7 +19,8 @@ const colors = { theme: "", paper: "", accent: "", ink: "" };
 function currentColors() {
   const theme = document.documentElement.dataset.theme ?? "";
   // A computed style is expensive in each frame of play.
-  if (colors.theme !== theme) Object.assign(colors, { theme, paper: cssColor("--paper"), accent: cssColor("--accent"), ink: cssColor("--ink") });
+  if (colors.theme !== theme)
+    Object.assign(colors, { theme, paper: cssColor("--paper"), accent: cssColor("--accent"), ink: cssColor("--ink") });
   return colors;
 }
 
@@ -38,17 +39,30 @@ export function paintOverlay(tile) {
   paintCursor(context, regions);
   const { paper, accent } = currentColors();
   const stroke = (/** @type {() => void} */ path, /** @type {number} */ width) => {
-    for (const [color, wide] of /** @type {[string, number][]} */ ([[paper, width + 2], [accent, width]])) {
+    for (const [color, wide] of /** @type {[string, number][]} */ ([
+      [paper, width + 2],
+      [accent, width],
+    ])) {
       context.strokeStyle = color;
       context.lineWidth = wide;
       path();
       context.stroke();
     }
   };
-  for (const [x, y, width, height] of highlightedBands(regions, isPointed)) stroke(() => { context.beginPath(); context.rect(x, y, width, height); }, 1);
-  for (const mark of highlightedMarks(regions, isPointed, pointed.pair)) stroke(() => outlineMark(context, regions, mark), 2);
-  if (place && regions[place.region] && place.mark < regions[place.region].marks) stroke(() => outlineMark(context, regions, place), 2);
-  if (moved) stroke(() => { context.beginPath(); context.arc(moved[0], moved[1], moved[2], 0, 7); }, 2);
+  for (const [x, y, width, height] of highlightedBands(regions, isPointed))
+    stroke(() => {
+      context.beginPath();
+      context.rect(x, y, width, height);
+    }, 1);
+  for (const mark of highlightedMarks(regions, isPointed, pointed.pair))
+    stroke(() => outlineMark(context, regions, mark), 2);
+  if (place && regions[place.region] && place.mark < regions[place.region].marks)
+    stroke(() => outlineMark(context, regions, place), 2);
+  if (moved)
+    stroke(() => {
+      context.beginPath();
+      context.arc(moved[0], moved[1], moved[2], 0, 7);
+    }, 2);
 }
 
 /**
@@ -58,7 +72,12 @@ export function paintOverlay(tile) {
  */
 function paintCursor(context, regions) {
   const time = cursorTime();
-  for (const { kind, frame: [left, top, width, height], from, to } of regions.filter(isOverTime)) {
+  for (const {
+    kind,
+    frame: [left, top, width, height],
+    from,
+    to,
+  } of regions.filter(isOverTime)) {
     if (time < from || time > to) continue;
     const x = left + ((time - from) / Math.max(1, to - from)) * width;
     const { ink, paper } = currentColors();

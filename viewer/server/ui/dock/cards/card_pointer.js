@@ -1,18 +1,18 @@
 // Pointing at the marks of a card by pointer or keys: shows their exact values, highlights their
 // units in all cards and in the diagram, and moves the nodes of networks.
 
-import { byId, make } from "../util/dom.js";
-import { showNote } from "../util/status_line.js";
-import { overlay } from "../state/overlay_state.js";
-import { pointUnits } from "../state/pointed_units.js";
-import { setCursor, storeCursor } from "../state/time_cursor.js";
-import { paintOverlay } from "../view/overlay.js";
-import { markTimes } from "../view/timeline.js";
-import { goTo } from "../panels/inspected_entity.js";
+import { byId, make } from "../../util/dom.js";
+import { showNote } from "../../util/status_line.js";
+import { overlay } from "../../state/overlay_state.js";
+import { pointUnits } from "../../state/pointed_units.js";
+import { setCursor, storeCursor } from "../../state/time_cursor.js";
+import { paintOverlay } from "../../view/overlay.js";
+import { markTimes } from "../../view/timeline.js";
+import { goTo } from "../../panels/inspected_entity.js";
 import { clearMessages, showMessages } from "./card_messages.js";
 import { isOverTime, markAt, middleOf, subjectOf } from "./card_regions.js";
 import { requestAbout } from "./card_request.js";
-import { saveLayout } from "./layouts.js";
+import { saveLayout } from "../layouts.js";
 import { storeCards, viewOf } from "./card_list.js";
 
 /** @typedef {import("./card_grid.js").Tile} Tile */
@@ -28,8 +28,8 @@ const NODE_STEP = 0.02;
  * The tile that is pointed at, and where its tooltip belongs.
  * @type {{ tile: Tile, x: number, y: number, isByKey: boolean } | null}
  */
-let pointing = null;
-/** @type {(tile: Tile) => unknown} */
+let pointedMark = null;
+/** @type {(tile: Tile) => void} */
 let requestText = () => {};
 /** @type {() => void} */
 let redraw = () => {};
@@ -41,22 +41,36 @@ let redraw = () => {};
 export function setPointerTarget(request, refresh) {
   [requestText, redraw] = [request, refresh];
   // A drag in the diagram keeps the focus, so that no other event ends the pointing by keys.
-  document.addEventListener("pointerdown", ({ target }) => {
-    if (pointing && !pointing.tile.image.contains(/** @type {Node} */ (target))) leave(pointing.tile);
-  }, true);
+  document.addEventListener(
+    "pointerdown",
+    ({ target }) => {
+      if (pointedMark && !pointedMark.tile.image.contains(/** @type {Node} */ (target))) leave(pointedMark.tile);
+    },
+    true,
+  );
 }
 
 // A press elsewhere ends the pointing, also that by keys.
-document.addEventListener("pointerdown", (event) => {
-  if (pointing && !pointing.tile.image.contains(/** @type {Node} */ (event.target))) leave(pointing.tile);
-}, true);
+document.addEventListener(
+  "pointerdown",
+  (event) => {
+    if (pointedMark && !pointedMark.tile.image.contains(/** @type {Node} */ (event.target))) leave(pointedMark.tile);
+  },
+  true,
+);
 
 /** @param {Tile} tile */
 export function listenToMarks(tile) {
   const { image } = tile;
-  image.addEventListener("pointermove", (event) => { if (!event.buttons) pointAt(tile, event); });
-  image.addEventListener("pointerleave", () => { if (!pointing?.isByKey) leave(tile); });
-  image.addEventListener("pointerdown", (event) => { if (event.button === 0) press(tile, event); });
+  image.addEventListener("pointermove", (event) => {
+    if (!event.buttons) pointAt(tile, event);
+  });
+  image.addEventListener("pointerleave", () => {
+    if (!pointedMark?.isByKey) leave(tile);
+  });
+  image.addEventListener("pointerdown", (event) => {
+    if (event.button === 0) press(tile, event);
+  });
   image.addEventListener("keydown", (event) => pressKey(tile, event));
   image.addEventListener("blur", () => leave(tile));
 }
@@ -89,8 +103,8 @@ function point(tile, place, x, y, isByKey) {
     leave(tile);
     return;
   }
-  if (pointing && pointing.tile !== tile) leave(pointing.tile);
-  pointing = { tile, x, y, isByKey };
+  if (pointedMark && pointedMark.tile !== tile) leave(pointedMark.tile);
+  pointedMark = { tile, x, y, isByKey };
   const isSame = tile.place?.region === place.region && tile.place.mark === place.mark;
   tile.image.style.cursor = tile.regions[place.region].square ? "grab" : "";
   if (isSame) {
@@ -119,15 +133,17 @@ function showSubject(tile, subject) {
     return;
   }
   const [category, least, most] = count;
-  requestAbout("concurrency_times", tile.card, { category, least, most }).then((answer) => {
-    if (answer && pointing?.tile === tile) markTimes(answer);
-  }).catch(() => {});
+  requestAbout("concurrency_times", tile.card, { category, least, most })
+    .then((answer) => {
+      if (answer && pointedMark?.tile === tile) markTimes(answer);
+    })
+    .catch(() => {});
 }
 
 /** The pointer has left the marks of a tile. @param {Tile} tile */
 export function leave(tile) {
-  if (pointing?.tile !== tile) return;
-  pointing = null;
+  if (pointedMark?.tile !== tile) return;
+  pointedMark = null;
   tile.place = null;
   tooltip.hidden = true;
   speech.textContent = "";
@@ -145,19 +161,22 @@ export function leave(tile) {
  * @param {string | undefined} text
  */
 export function showMarkText(tile, text) {
-  if (pointing?.tile !== tile || !text) return;
+  if (pointedMark?.tile !== tile || !text) return;
   const [name, ...values] = text.split(": ");
-  tooltip.replaceChildren(make("p", { class: "mark-name", text: name }), ...(values.length ? [make("p", { class: "mark-values", text: values.join(": ") })] : []));
-  if (pointing.isByKey) speech.textContent = text;
+  tooltip.replaceChildren(
+    make("p", { class: "mark-name", text: name }),
+    ...(values.length ? [make("p", { class: "mark-values", text: values.join(": ") })] : []),
+  );
+  if (pointedMark.isByKey) speech.textContent = text;
   placeTooltip();
 }
 
 function placeTooltip() {
-  if (!pointing || tooltip.childElementCount === 0) return;
+  if (!pointedMark || tooltip.childElementCount === 0) return;
   tooltip.hidden = false;
   const { offsetWidth: width, offsetHeight: height } = tooltip;
-  const left = pointing.x + 14 + width > innerWidth - 4 ? pointing.x - width - 10 : pointing.x + 14;
-  const top = pointing.y + 16 + height > innerHeight - 4 ? pointing.y - height - 12 : pointing.y + 16;
+  const left = pointedMark.x + 14 + width > innerWidth - 4 ? pointedMark.x - width - 10 : pointedMark.x + 14;
+  const top = pointedMark.y + 16 + height > innerHeight - 4 ? pointedMark.y - height - 12 : pointedMark.y + 16;
   tooltip.style.left = `${Math.max(4, left)}px`;
   tooltip.style.top = `${Math.max(4, top)}px`;
 }
@@ -225,7 +244,16 @@ export function nodePositions(tile) {
   if (!region?.square || !region.units) return [];
   const [left, top, width, height] = region.square;
   const round = (/** @type {number} */ share) => Math.round(Math.min(1, Math.max(0, share)) * 1e4) / 1e4;
-  return region.units.flatMap((units, mark) => units.map((unit) => /** @type {[number, number, number]} */ ([unit, round((region.x[mark] - left) / width), round((region.y[mark] - top) / height)])));
+  return region.units.flatMap((units, mark) =>
+    units.map(
+      (unit) =>
+        /** @type {[number, number, number]} */ ([
+          unit,
+          round((region.x[mark] - left) / width),
+          round((region.y[mark] - top) / height),
+        ]),
+    ),
+  );
 }
 
 /**
@@ -269,11 +297,13 @@ function putNode(tile, place, x, y) {
   region.y[place.mark] = Math.min(top + height, Math.max(top, y));
   tile.paintOverlay();
   const before = tile.card.options.layout;
-  saveLayout(tile.card, nodePositions(tile)).then((name) => {
-    if (name !== before) showNote(`The positions are kept as the layout ${name}`);
-    storeCards();
-    redraw();
-  }).catch((error) => showNote(error instanceof Error ? error.message : String(error)));
+  saveLayout(tile.card, nodePositions(tile))
+    .then((name) => {
+      if (name !== before) showNote(`The positions are kept as the layout ${name}`);
+      storeCards();
+      redraw();
+    })
+    .catch((error) => showNote(error instanceof Error ? error.message : String(error)));
 }
 
 /** @param {Tile} tile @param {KeyboardEvent} event */
@@ -286,10 +316,20 @@ function pressKey(tile, event) {
   }
   const place = tile.place ?? { region: 0, mark: -1 };
   const region = tile.regions[place.region];
-  const arrow = /** @type {Record<string, [number, number]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] })[event.key];
+  const arrow = /** @type {Record<string, [number, number]>} */ ({
+    ArrowLeft: [-1, 0],
+    ArrowRight: [1, 0],
+    ArrowUp: [0, -1],
+    ArrowDown: [0, 1],
+  })[event.key];
   if (event.shiftKey && arrow && region.square && place.mark >= 0 && canMoveNodes(tile)) {
     take(event);
-    putNode(tile, place, region.x[place.mark] + arrow[0] * NODE_STEP * region.square[2], region.y[place.mark] + arrow[1] * NODE_STEP * region.square[3]);
+    putNode(
+      tile,
+      place,
+      region.x[place.mark] + arrow[0] * NODE_STEP * region.square[2],
+      region.y[place.mark] + arrow[1] * NODE_STEP * region.square[3],
+    );
     return;
   }
   const next = nextPlace(tile.regions, place, event.key, arrow);
@@ -317,14 +357,20 @@ function nextPlace(regions, { region: index, mark }, key, arrow) {
   const region = regions[index];
   if (arrow) {
     // In a grid of several rows, the vertical arrows change the row.
-    const step = arrow[0] + arrow[1] * (/^(grid|lanes)$/.test(region.kind) && region.marks > region.columns ? region.columns : 1);
+    const step =
+      arrow[0] + arrow[1] * (/^(grid|lanes)$/.test(region.kind) && region.marks > region.columns ? region.columns : 1);
     const next = mark < 0 ? 0 : mark + step;
-    return next >= 0 && next < region.marks ? { region: index, mark: next } : mark >= 0 ? { region: index, mark } : null;
+    return next >= 0 && next < region.marks
+      ? { region: index, mark: next }
+      : mark >= 0
+        ? { region: index, mark }
+        : null;
   }
   if (key === "Home" && region.marks > 0) return { region: index, mark: 0 };
   if (key === "End" && region.marks > 0) return { region: index, mark: region.marks - 1 };
   const step = { PageDown: 1, PageUp: -1 }[key];
   if (!step) return null;
-  for (let next = index + step; regions[next]; next += step) if (regions[next].marks > 0) return { region: next, mark: 0 };
+  for (let next = index + step; regions[next]; next += step)
+    if (regions[next].marks > 0) return { region: next, mark: 0 };
   return null;
 }

@@ -11,7 +11,8 @@ import { formatDuration } from "../util/format.js";
 import { parseShownTimeRange } from "./time_range_field.js";
 import { select } from "../state/selection.js";
 import { focusRow } from "../view/tree.js";
-import { show, view } from "../state/view.js";
+import { view } from "../state/view_state.js";
+import { show } from "../state/viewport.js";
 
 /** @typedef {{ name: string, more: string, run: () => unknown }} Choice */
 /** @typedef {import("./actions.js").Action} Action */
@@ -33,10 +34,21 @@ export function listenToPalette() {
   setPalette(() => {
     field.value = "";
     dialog.showModal();
-    viewActions = reloadViews().then(({ views }) => views.map(({ name, title, group, file }) => ({ group, name: `Show the view ${title}`, detail: file ?? group, run: () => openView(name) })), () => []);
+    viewActions = reloadViews().then(
+      ({ views }) =>
+        views.map(({ name, title, group, file }) => ({
+          group,
+          name: `Show the view ${title}`,
+          detail: file ?? group,
+          run: () => openView(name),
+        })),
+      () => [],
+    );
     updateChoices();
   });
-  byId("open-palette").addEventListener("click", () => ACTIONS.find((action) => action.keys?.includes("Ctrl+k"))?.run?.());
+  byId("open-palette").addEventListener("click", () =>
+    ACTIONS.find((action) => action.keys?.includes("Ctrl+k"))?.run?.(),
+  );
   field.addEventListener("input", updateChoices);
   field.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -45,7 +57,9 @@ export function listenToPalette() {
     else return;
     event.preventDefault();
   });
-  dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
 }
 
 /** @param {Choice | undefined} choice */
@@ -61,8 +75,16 @@ async function updateChoices() {
   const matches = matchingActions(text, ACTIONS);
   const timeRange = text && parseShownTimeRange(text, view);
   if (timeRange && "from" in timeRange) {
-    matches.unshift({ name: `Show ${text}`, more: formatDuration(timeRange.to - timeRange.from), run: () => show(timeRange.from, timeRange.to, true) });
-    matches.splice(1, 0, { name: `Select ${text}`, more: formatDuration(timeRange.to - timeRange.from), run: () => select([timeRange.from, timeRange.to], view.selectedRows) });
+    matches.unshift({
+      name: `Show ${text}`,
+      more: formatDuration(timeRange.to - timeRange.from),
+      run: () => show(timeRange.from, timeRange.to, true),
+    });
+    matches.splice(1, 0, {
+      name: `Select ${text}`,
+      more: formatDuration(timeRange.to - timeRange.from),
+      run: () => select([timeRange.from, timeRange.to], view.selectedRows),
+    });
   }
   if (text) matches.push({ name: `Find “${text}”`, more: "in values", run: () => findText(text) });
   fill(matches);
@@ -76,7 +98,9 @@ async function updateChoices() {
 async function matchingRows(text) {
   const answer = await request("containers", { text }).catch(() => undefined);
   return (answer?.containers ?? []).slice(0, 8).map((/** @type {any} */ container) => ({
-    name: `Go to ${isolate(container.name)}`, more: joinNames(container.path.slice(0, -1)), run: () => goTo(`c${container.id}`).then(() => focusRow(container.id)),
+    name: `Go to ${isolate(container.name)}`,
+    more: joinNames(container.path.slice(0, -1)),
+    run: () => goTo(`c${container.id}`).then(() => focusRow(container.id)),
   }));
 }
 
@@ -88,16 +112,23 @@ async function matchingRows(text) {
  */
 function matchingActions(text, actions) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const scored = actions.filter((action) => action.run).map((action) => {
-    const name = `${action.name} ${action.group}`.toLowerCase();
-    const places = words.map((word) => name.indexOf(word));
-    const fits = places.every((place) => place >= 0);
-    const starts = places.filter((place) => place === 0 || name[place - 1] === " ").length;
-    return { action, score: fits ? starts * 10 - (places[0] ?? 0) / 100 : -1 };
-  });
-  return scored.filter((candidate) => candidate.score >= -0.9).sort((a, b) => b.score - a.score).map(({ action }) => ({
-    name: action.name, more: action.detail ?? (action.keys ?? []).slice(0, 1).map(keyLabel).join(""), run: /** @type {() => unknown} */ (action.run),
-  }));
+  const scored = actions
+    .filter((action) => action.run)
+    .map((action) => {
+      const name = `${action.name} ${action.group}`.toLowerCase();
+      const places = words.map((word) => name.indexOf(word));
+      const fits = places.every((place) => place >= 0);
+      const starts = places.filter((place) => place === 0 || name[place - 1] === " ").length;
+      return { action, score: fits ? starts * 10 - (places[0] ?? 0) / 100 : -1 };
+    });
+  return scored
+    .filter((candidate) => candidate.score >= -0.9)
+    .sort((a, b) => b.score - a.score)
+    .map(({ action }) => ({
+      name: action.name,
+      more: action.detail ?? (action.keys ?? []).slice(0, 1).map(keyLabel).join(""),
+      run: /** @type {() => unknown} */ (action.run),
+    }));
 }
 
 /**
@@ -108,9 +139,23 @@ function matchingActions(text, actions) {
 function fill(next) {
   const place = isMarkMoved ? next.indexOf(choices[markedChoice]) : 0;
   choices = next;
-  list.replaceChildren(...choices.map((choice, place) => make("div", {
-    role: "option", id: `choice-${place}`, onclick: () => runChoice(choice), onpointermove: () => { if (markedChoice !== place) moveMark(place, false); },
-  }, make("span", { text: choice.name }), make("span", { class: "detail", text: choice.more }))));
+  list.replaceChildren(
+    ...choices.map((choice, place) =>
+      make(
+        "div",
+        {
+          role: "option",
+          id: `choice-${place}`,
+          onclick: () => runChoice(choice),
+          onpointermove: () => {
+            if (markedChoice !== place) moveMark(place, false);
+          },
+        },
+        make("span", { text: choice.name }),
+        make("span", { class: "detail", text: choice.more }),
+      ),
+    ),
+  );
   markChoice(Math.max(place, 0));
 }
 

@@ -1,14 +1,15 @@
-// The memory of a trace between visits: the arrangement of its rows, and dimmed or hidden values
-// and types.
+// The view of a trace that the browser saves between visits: the arrangement of its rows, and dimmed
+// or hidden values and types.
 
 import { send } from "../net/api.js";
 import { showNote } from "../util/status_line.js";
-import { activeFilters, onStore, view } from "./view.js";
+import { onStore } from "./address.js";
+import { activeFilters, view } from "./view_state.js";
 import { namesOf, renumber, setTrace } from "./workspace.js";
 
 /**
- * Maximum number of traces in the memory, which a browser limits to a few megabytes. Those not
- * viewed for the longest time are removed.
+ * Maximum number of traces with a saved view: a browser saves only a few megabytes. Those not viewed
+ * for the longest time are removed.
  */
 const MAX_TRACES = 50;
 const KEY = "tumit:traces";
@@ -21,14 +22,18 @@ const KEY = "tumit:traces";
 function readEntries() {
   try {
     const stored = JSON.parse(localStorage.getItem(KEY) ?? "[]");
-    return Array.isArray(stored) ? stored.filter((entry) => Array.isArray(entry) && entry.length >= 2 && entry.every((part) => typeof part === "string")) : [];
+    return Array.isArray(stored)
+      ? stored.filter(
+          (entry) => Array.isArray(entry) && entry.length >= 2 && entry.every((part) => typeof part === "string"),
+        )
+      : [];
   } catch {
     return [];
   }
 }
 
 /**
- * The name of a trace in the memory: container numbers have a meaning only in the same trace.
+ * The name of a trace among the saved views: container numbers have a meaning only in the same trace.
  * @param {any} summary
  */
 export function traceIdentity(summary) {
@@ -45,7 +50,11 @@ export function traceIdentity(summary) {
  */
 export async function initialRows(trace, { filters, style, availability }) {
   const rows = await readRows(trace, Boolean(availability));
-  if (filters.length) rows.set("filters", JSON.stringify(filters.map((/** @type {[string, boolean]} */ [text, on]) => (on ? text : [text]))));
+  if (filters.length)
+    rows.set(
+      "filters",
+      JSON.stringify(filters.map((/** @type {[string, boolean]} */ [text, on]) => (on ? text : [text]))),
+    );
   else if (style && ![...rows].length) {
     if (style.filters.length) rows.set("filters", JSON.stringify(style.filters));
     if (style.hidden.length) rows.set("hidden", style.hidden.join(" "));
@@ -60,7 +69,7 @@ export async function initialRows(trace, { filters, style, availability }) {
  * @param {string} trace
  * @param {boolean} isGrowing whether another trace may have the same name later
  */
-export function listenToMemory(trace, isGrowing) {
+export function saveChanges(trace, isGrowing) {
   setTrace(trace);
   let namingTimer = 0;
   let sentStyle = "";
@@ -68,14 +77,28 @@ export function listenToMemory(trace, isGrowing) {
   onStore((rows) => {
     storeRows(trace, rows);
     window.clearTimeout(namingTimer);
-    if (isGrowing && rows) namingTimer = window.setTimeout(() => { namesOf(rows, activeFilters()).then((names) => storeRows(trace, rows, JSON.stringify(names))).catch(() => {}); }, 300);
-    const style = { filters: view.filters.filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text)).map(([text]) => text), hidden: [...view.hidden], gradients: [...view.gradients], dimmed: [...view.dimmed] };
+    if (isGrowing && rows)
+      namingTimer = window.setTimeout(() => {
+        namesOf(rows, activeFilters())
+          .then((names) => storeRows(trace, rows, JSON.stringify(names)))
+          .catch(() => {});
+      }, 300);
+    const style = {
+      filters: view.filters
+        .filter(([text, on]) => on && /^(colou?r|shape|size|bright) /.test(text))
+        .map(([text]) => text),
+      hidden: [...view.hiddenTypes],
+      gradients: [...view.gradients],
+      dimmed: [...view.dimmedValues],
+    };
     const text = JSON.stringify(style);
     const isChanged = sentStyle !== "" && sentStyle !== text;
     sentStyle = text;
     if (!isChanged) return;
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => { send("style", style).catch(() => {}); }, 100);
+    timer = window.setTimeout(() => {
+      send("style", style).catch(() => {});
+    }, 100);
   });
 }
 
@@ -96,7 +119,10 @@ async function readRows(trace, isGrowing) {
 function storeRows(trace, rows, ...names) {
   const entries = readEntries().filter(([name]) => name !== trace);
   try {
-    localStorage.setItem(KEY, JSON.stringify([...entries.slice(1 - MAX_TRACES), ...(rows ? [[trace, rows, ...names]] : [])]));
+    localStorage.setItem(
+      KEY,
+      JSON.stringify([...entries.slice(1 - MAX_TRACES), ...(rows ? [[trace, rows, ...names]] : [])]),
+    );
   } catch {
     // The storage is full or forbidden; the address still contains the state.
   }

@@ -1,10 +1,11 @@
 // The time of day above the diagram: in UTC, like in the tables of the command.
 
-import { placed } from "../util/axis.js";
+import { placeTicks } from "../util/axis.js";
 import { textWidth } from "../util/dom.js";
 import { rulerTicks } from "../util/format.js";
 import { showNote } from "../util/status_line.js";
-import { notifyChange, setSetting, setting, view } from "../state/view.js";
+import { setSetting, setting } from "../state/address.js";
+import { notifyChange, view } from "../state/view_state.js";
 
 const SECOND = 1_000_000_000n;
 /** Steps of at least a second, in seconds. */
@@ -28,10 +29,13 @@ export function isClock() {
 
 /** Switches the ruler between the time of day and the time since the start. */
 export function toggleClock() {
-  if (traceStart === null) return showNote("This trace has no time of day: only runs whose processes read the real-time clock have one");
+  if (traceStart === null)
+    return showNote("This trace has no time of day: only runs whose processes read the real-time clock have one");
   setSetting("clock", setting("clock") === "utc" ? null : "utc");
   notifyChange("time");
-  showNote(setting("clock") === "utc" ? "The ruler shows the time of day (UTC)" : "The ruler shows the time since the start");
+  showNote(
+    setting("clock") === "utc" ? "The ruler shows the time of day (UTC)" : "The ruler shows the time since the start",
+  );
 }
 
 /** Year, month and day. @param {bigint} nanos since 1970 */
@@ -47,7 +51,11 @@ function dayOf(nanos) {
 function timeOf(nanos, digits) {
   const seconds = nanos / SECOND;
   const clock = new Date(Number(seconds) * 1000).toISOString().slice(11, 19);
-  return digits > 0 ? `${clock}.${String(nanos % SECOND).padStart(9, "0").slice(0, digits)}` : clock;
+  return digits > 0
+    ? `${clock}.${String(nanos % SECOND)
+        .padStart(9, "0")
+        .slice(0, digits)}`
+    : clock;
 }
 
 /** The number of decimals of a second that a step needs. @param {number} step */
@@ -68,12 +76,12 @@ export function clockAt(time, resolution) {
 /** The time axis of the diagram, with its labels placed. @param {number} width */
 export function timeAxis(width) {
   const ruler = isClock() ? clockRuler : rulerTicks;
-  return placed(width, textWidth("11px"), (spacing) => ruler(view.from, view.to, width, spacing));
+  return placeTicks(width, textWidth("11px"), (spacing) => ruler(view.from, view.to, width, spacing));
 }
 
 /**
- * The ticks of a ruler with times of day, for `placed`. The base is the day and the common part of
- * all ticks; it appears to the left of the ruler.
+ * The ticks of a ruler with times of day, for `placeTicks`. The base is the day and the common part
+ * of all ticks. It appears to the left of the ruler.
  * @param {number} from
  * @param {number} to
  * @param {number} width
@@ -86,7 +94,8 @@ function clockRuler(from, to, width, spacing) {
   let step = 10 ** Math.floor(Math.log10(Math.max(minStep, 1)));
   step *= [1, 2, 5, 10].find((factor) => step * factor >= minStep) ?? 10;
   step = Math.max(1, Math.round(step));
-  if (minStep > 5e8) step = 1e9 * (STEPS.find((seconds) => seconds * 1e9 >= minStep) ?? 86400 * Math.ceil(minStep / 86400e9));
+  if (minStep > 5e8)
+    step = 1e9 * (STEPS.find((seconds) => seconds * 1e9 >= minStep) ?? 86400 * Math.ceil(minStep / 86400e9));
   const start = traceStart + BigInt(Math.ceil(from));
   const bigStep = BigInt(step);
   const digits = digitsOf(step);
@@ -95,8 +104,16 @@ function clockRuler(from, to, width, spacing) {
   const isShort = digits <= 3;
   const origin = isShort ? 0n : (start / SECOND) * SECOND;
   const ticks = [];
-  for (let instant = ((start + bigStep - 1n) / bigStep) * bigStep; Number(instant - traceStart) <= to; instant += bigStep) {
-    const label = isShort ? (step >= 86400e9 ? dayOf(instant) : timeOf(instant, digits)) : fraction(instant - origin, digits);
+  for (
+    let instant = ((start + bigStep - 1n) / bigStep) * bigStep;
+    Number(instant - traceStart) <= to;
+    instant += bigStep
+  ) {
+    const label = isShort
+      ? step >= 86400e9
+        ? dayOf(instant)
+        : timeOf(instant, digits)
+      : fraction(instant - origin, digits);
     ticks.push({ x: ((Number(instant - traceStart) - from) / (to - from)) * width, label });
   }
   return { base: isShort ? `${dayOf(start)} UTC` : `${dayOf(origin)} ${timeOf(origin, 0)} UTC`, ticks };
@@ -106,7 +123,9 @@ function clockRuler(from, to, width, spacing) {
 function fraction(nanos, digits) {
   const unit = digits > 6 ? { size: 1_000n, name: "µs" } : { size: 1_000_000n, name: "ms" };
   const restDigits = digits > 6 ? digits - 6 : digits - 3;
-  const decimals = String(nanos % unit.size).padStart(unit.size === 1_000n ? 3 : 6, "0").slice(0, restDigits);
+  const decimals = String(nanos % unit.size)
+    .padStart(unit.size === 1_000n ? 3 : 6, "0")
+    .slice(0, restDigits);
   const integer = String(nanos / unit.size).replace(/\B(?=(\d{3})+$)/g, "\u202f");
   return `+${integer}.${decimals} ${unit.name}`;
 }

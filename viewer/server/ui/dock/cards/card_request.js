@@ -1,16 +1,16 @@
 // Requests the drawings of cards, and paints them. There is one request for all cards. While it
 // runs, the latest request waits, so that a moving cursor never queues requests.
 
-import { request, requestParameters, RefusedError } from "../net/api.js";
-import { fileName, pixelRatio, saveFile, sizedContext } from "../util/dom.js";
-import { showNote } from "../util/status_line.js";
-import { drawScene } from "../view/scene.js";
-import { selectedRowNumbers } from "../state/selection.js";
-import { cursorTime, viewsRange } from "../state/time_cursor.js";
-import { activeFilters } from "../state/view.js";
+import { request, requestParameters, RefusedError } from "../../net/api.js";
+import { fileName, pixelRatio, saveFile, sizedContext } from "../../util/dom.js";
+import { showNote } from "../../util/status_line.js";
+import { drawScene } from "../../view/scene.js";
+import { selectedRowNumbers } from "../../state/selection.js";
+import { cursorTime, viewsRange } from "../../state/time_cursor.js";
+import { activeFilters } from "../../state/view_state.js";
 import { readRegions } from "./card_regions.js";
-import { categoryParameter } from "./category_list.js";
-import { completeRegions, completeScene } from "./scene_changes.js";
+import { categoryParameter } from "../category_list.js";
+import { completeRegions, completeScene } from "../scene_changes.js";
 
 /**
  * A card to be drawn. `hash` and `marks` are the hashes of the drawing and of the places of its
@@ -24,7 +24,17 @@ import { completeRegions, completeScene } from "./scene_changes.js";
 function parameters(cards) {
   const { from, to } = viewsRange();
   const list = cards.map((card) => ({ ...card, width: Math.round(card.width), height: Math.round(card.height) }));
-  return { t: cursorTime(), from, to, units: selectedRowNumbers(), theme: document.documentElement.dataset.theme, resolution: pixelRatio(), categories: categoryParameter(), filters: activeFilters(), cards: JSON.stringify(list) };
+  return {
+    t: cursorTime(),
+    from,
+    to,
+    units: selectedRowNumbers(),
+    theme: document.documentElement.dataset.theme,
+    resolution: pixelRatio(),
+    categories: categoryParameter(),
+    filters: activeFilters(),
+    cards: JSON.stringify(list),
+  };
 }
 
 /**
@@ -50,7 +60,10 @@ export function completeCards(earlier, answers) {
     const before = earlier[index];
     const isNew = answer.scene !== undefined || answer.table !== undefined;
     const scene = answer.base ? completeScene(answer.scene, before.scene) : answer.scene;
-    return { ...(isNew ? { ...answer, scene } : { ...before, text: answer.text }), marks: completeMarks(answer.marks, before?.marks) };
+    return {
+      ...(isNew ? { ...answer, scene } : { ...before, text: answer.text }),
+      marks: completeMarks(answer.marks, before?.marks),
+    };
   });
 }
 
@@ -84,7 +97,10 @@ export function requestAbout(route, card, more) {
 export async function requestText(route, card, more) {
   const query = requestParameters({ ...parameters([asRequest(card)]), ...more });
   const answer = await fetch(`api/${route}?${query}`).catch(() => null);
-  if (!answer?.ok) throw new RefusedError((await answer?.json().catch(() => null))?.error ?? "The server does not answer: nothing was saved");
+  if (!answer?.ok)
+    throw new RefusedError(
+      (await answer?.json().catch(() => null))?.error ?? "The server does not answer: nothing was saved",
+    );
   return answer.text();
 }
 
@@ -96,7 +112,11 @@ export async function requestText(route, card, more) {
  */
 export async function sendAbout(route, card, body) {
   const query = requestParameters(parameters([asRequest(card)]));
-  const answer = await fetch(`api/${route}?${query}`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }).catch(() => null);
+  const answer = await fetch(`api/${route}?${query}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  }).catch(() => null);
   const content = await answer?.json().catch(() => null);
   if (!answer?.ok) throw new RefusedError(content?.error ?? "The server does not answer: nothing was saved");
   return content;
@@ -117,7 +137,11 @@ export async function saveCard(card, format) {
   const query = requestParameters({ ...parameters([asRequest(card)]), format });
   const answer = await fetch(`api/card_file?${query}`).catch(() => null);
   if (!answer?.ok) {
-    showNote(answer ? (await answer.json().catch(() => ({ error: "The server sent no file" }))).error : "The server does not answer: nothing was saved");
+    showNote(
+      answer
+        ? (await answer.json().catch(() => ({ error: "The server sent no file" }))).error
+        : "The server does not answer: nothing was saved",
+    );
     return;
   }
   const name = `${fileName()}-${card.name}.${format}`;

@@ -1,7 +1,7 @@
 // The grid of cards: views of the trace at the time cursor.
 
-import { byId, make } from "../util/dom.js";
-import { showNote } from "../util/status_line.js";
+import { byId, make } from "../../util/dom.js";
+import { showNote } from "../../util/status_line.js";
 import { cards, largeIndex, moveCard, removeCard, setLarge, storeCards, viewOf } from "./card_list.js";
 import { refreshMessages } from "./card_messages.js";
 import { listenToMove } from "./card_move.js";
@@ -9,10 +9,10 @@ import { optionsForm } from "./card_options.js";
 import { paintOverlay } from "./card_overlay.js";
 import { leave, listenToMarks, nodePositions, setPointerTarget, showMarkText } from "./card_pointer.js";
 import { completeCards, paintCard, LatestRequest, requestCards } from "./card_request.js";
-import { showTable, TABLE_ROWS } from "./chart_table.js";
-import { refreshMode, toggleMode } from "./diagram_mode.js";
-import { tickAnswers } from "./ticks.js";
-import { view } from "../state/view.js";
+import { showTable, TABLE_ROWS } from "../chart_table.js";
+import { refreshMode } from "../diagram_mode.js";
+import { tickAnswers } from "../ticks.js";
+import { modeButton, modeSelect, symbol } from "./card_controls.js";
 
 /** @type {HTMLElement} */ const grid = byId("cards");
 /** Minimum size of a card in pixels. In smaller cards, the texts leave no room for the marks. */
@@ -22,12 +22,6 @@ const LEAST_HEIGHT = 190;
 const ASPECT = 1.55;
 /** The distance of cards in pixels, as in the style sheet. */
 const GAP = 8;
-/** The words for the time modes. @type {Record<string, [string, string]>} */
-const MODES = {
-  at: ["at t", "The values at the time cursor, and the maximum so far"],
-  range: ["range", "The selected time range, or the visible one"],
-  moving: ["moving", "The time around the time cursor; the option Width is half its length"],
-};
 
 /**
  * A card on the page. `answer` is the answer that it shows, `place` the mark that is pointed at,
@@ -46,7 +40,7 @@ let tiles = [];
 const report = (/** @type {unknown} */ error) => showNote(error instanceof Error ? error.message : String(error));
 const latestRequest = new LatestRequest(fetchCards, report);
 /** The tile whose mark needs a text. @type {Tile | null} */
-let asking = null;
+let textTile = null;
 const latestTextRequest = new LatestRequest(fetchText, report);
 
 /** Draws all cards for the time cursor, range and options. */
@@ -78,13 +72,25 @@ function visibleTiles() {
 
 /** Clears the stored sizes, so that the next request measures the tiles. */
 function forgetSizes() {
-  tiles.forEach((tile) => { tile.area = null; });
+  tiles.forEach((tile) => {
+    tile.area = null;
+  });
 }
 
 /** @param {Tile} tile @returns {import("./card_request.js").CardRequest} */
 function requestOf({ card: { name, mode, options, table: isTable }, area, answer, place, rows, sort }) {
   const table = isTable ? { rows, sort } : null;
-  return { name, mode, options, width: area?.width ?? 0, height: area?.height ?? 0, hash: answer?.hash ?? "", marks: answer?.marks?.hash ?? "", pointed: place && place.mark >= 0 ? [place.region, place.mark] : null, table };
+  return {
+    name,
+    mode,
+    options,
+    width: area?.width ?? 0,
+    height: area?.height ?? 0,
+    hash: answer?.hash ?? "",
+    marks: answer?.marks?.hash ?? "",
+    pointed: place && place.mark >= 0 ? [place.region, place.mark] : null,
+    table,
+  };
 }
 
 async function fetchCards() {
@@ -95,13 +101,15 @@ async function fetchCards() {
   grid.dataset.settled = "";
   const answer = await requestCards(requested, "cards");
   if (!answer) return;
-  completeCards(before, answer.cards).forEach((completed, index) => { if (tiles.includes(visible[index])) showAnswer(visible[index], completed, requested[index]); });
+  completeCards(before, answer.cards).forEach((completed, index) => {
+    if (tiles.includes(visible[index])) showAnswer(visible[index], completed, requested[index]);
+  });
   if (!latestRequest.isWanted) grid.dataset.settled = "1";
 }
 
 /** Requests the text of the pointed mark. */
 async function fetchText() {
-  const tile = asking;
+  const tile = textTile;
   if (!tile?.place || !tile.answer) return;
   const [requested, place, before] = [requestOf(tile), tile.place, tile.answer];
   const answer = await requestCards([requested], "mark");
@@ -123,14 +131,27 @@ function showAnswer(tile, answer, { width, height }) {
     return;
   }
   tile.size = { width, height };
-  tile.regions = isTable ? [] : answer.marks?.regions ?? [];
+  tile.regions = isTable ? [] : (answer.marks?.regions ?? []);
   tile.top = answer.top ?? 0;
   showMarkText(tile, answer.text);
   if (!isNew) return;
   const title = titleOf(tile.card);
   const { subtitle, notes } = answer.about;
   if (isTable) {
-    showTable(tile.table, title, answer.table, tile.sort, (sort) => { tile.sort = sort; refreshCards(); }, () => { tile.rows += TABLE_ROWS; refreshCards(); });
+    showTable(
+      tile.table,
+      title,
+      answer.table,
+      tile.sort,
+      (sort) => {
+        tile.sort = sort;
+        refreshCards();
+      },
+      () => {
+        tile.rows += TABLE_ROWS;
+        refreshCards();
+      },
+    );
   } else {
     paintCard(tile.canvas, answer, tile.size);
     tile.canvas.setAttribute("aria-label", `${title}. ${subtitle}`);
@@ -150,8 +171,16 @@ function showLack(tile, answer) {
   const text = `${answer.error} ${answer.remedy}`;
   if (tile.status.dataset.text !== text) {
     tile.status.dataset.text = text;
-    tile.status.replaceChildren(make("p", { text: answer.error }), answer.remedy ? make("p", { class: "hint", text: answer.remedy }) : "",
-      make("button", { class: "quiet-button", text: "Choose options", "aria-label": `Choose options of ${titleOf(tile.card)}`, onclick: () => toggleOptions(tile) }));
+    tile.status.replaceChildren(
+      make("p", { text: answer.error }),
+      answer.remedy ? make("p", { class: "hint", text: answer.remedy }) : "",
+      make("button", {
+        class: "quiet-button",
+        text: "Choose options",
+        "aria-label": `Choose options of ${titleOf(tile.card)}`,
+        onclick: () => toggleOptions(tile),
+      }),
+    );
   }
   showNotes(tile, []);
 }
@@ -175,15 +204,27 @@ export function showPointed() {
   if (isShown()) visibleTiles().forEach((tile) => tile.paintOverlay());
 }
 
-setPointerTarget((tile) => { asking = tile; return latestTextRequest.run(); }, () => refreshCards());
+setPointerTarget(
+  (tile) => {
+    textTile = tile;
+    return latestTextRequest.run();
+  },
+  () => refreshCards(),
+);
 
 /** Makes the tiles of all cards. */
 export function showCards() {
   const large = largeIndex();
   tiles.forEach(leave);
   tiles = cards.map((card, index) => makeTile(card, index));
-  tiles.forEach((tile, index) => { tile.box.hidden = large !== null && index !== large; });
-  grid.replaceChildren(...(tiles.length ? tiles.map((tile) => tile.box) : [make("p", { class: "no-cards", text: "No views are chosen. Add views, or choose a preset." })]));
+  tiles.forEach((tile, index) => {
+    tile.box.hidden = large !== null && index !== large;
+  });
+  grid.replaceChildren(
+    ...(tiles.length
+      ? tiles.map((tile) => tile.box)
+      : [make("p", { class: "no-cards", text: "No views are chosen. Add views, or choose a preset." })]),
+  );
   layOut();
 }
 
@@ -205,7 +246,7 @@ export function layOut() {
     const tileWidth = (width - GAP * (columns - 1)) / columns;
     if (columns > 1 && tileWidth < LEAST_WIDTH) break;
     const tileHeight = Math.max(Math.min(LEAST_HEIGHT, height), (height - GAP * (rows - 1)) / rows);
-    // The area of the largest picture of the usual shape in a tile; scrolling costs.
+    // The area of the largest chart of the usual shape in a tile; scrolling costs.
     const overflow = Math.max(0, rows * (tileHeight + GAP) - GAP - height);
     const score = Math.min(tileWidth, tileHeight * ASPECT) / (1 + (2 * overflow) / height);
     if (score > best.score) best = { columns, score, tileHeight };
@@ -216,32 +257,95 @@ export function layOut() {
   refreshCards();
 }
 
+/**
+ * A part of a card that is hidden at first.
+ * @param {string} name
+ * @param {Record<string, any>} attributes
+ */
+const hiddenPart = (name, attributes) => make("div", { class: name, ...attributes, hidden: "" });
+
+/**
+ * The image of a card, whose marks keys can point at.
+ * @param {string} title
+ * @param {...HTMLCanvasElement} layers
+ */
+function imageBox(title, ...layers) {
+  const attributes = { role: "application", "aria-roledescription": "view", "aria-label": `Marks of ${title}` };
+  return make("div", { class: "card-image", ...attributes, tabindex: 0 }, ...layers);
+}
+
 /** @param {import("./card_list.js").Card} card @param {number} index @returns {Tile} */
 function makeTile(card, index) {
   const title = titleOf(card);
   const canvas = make("canvas", { role: "img", "aria-label": title });
   const overlay = make("canvas", { class: "card-overlay", "aria-hidden": "true" });
-  const table = make("div", { class: "card-table", role: "region", "aria-label": `Table of ${title}`, tabindex: 0, hidden: "" });
-  const status = make("div", { class: "card-status", role: "status", "aria-label": `${title}: missing data`, hidden: "" });
-  const image = make("div", { class: "card-image", role: "application", "aria-roledescription": "view", "aria-label": `Marks of ${title}`, tabindex: 0 }, canvas, overlay);
+  const table = hiddenPart("card-table", { role: "region", "aria-label": `Table of ${title}`, tabindex: 0 });
+  const status = hiddenPart("card-status", { role: "status", "aria-label": `${title}: missing data` });
+  const image = imageBox(title, canvas, overlay);
   const notes = make("p", { class: "card-notes", hidden: "" });
   const subtitle = make("small");
   const buttons = cardButtons(card, index, title);
-  const header = make("header", { title: "Drag to move the card; Alt and an arrow key in the card" }, make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }), subtitle, modeSelect(card, viewOf(card.name)?.modes ?? [], title), viewOf(card.name)?.is_diagram && modeButton(card.name, title), ...buttons);
-  const box = make("section", { class: "card", role: "group", "aria-label": title }, header, make("div", { class: "card-content" }, image, table, status), notes);
+  const header = make(
+    "header",
+    { title: "Drag to move the card; Alt and an arrow key in the card" },
+    make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }),
+    subtitle,
+    modeSelect(card, viewOf(card.name)?.modes ?? [], title, refreshCards),
+    viewOf(card.name)?.is_diagram && modeButton(card.name, title),
+    ...buttons,
+  );
+  const box = make(
+    "section",
+    { class: "card", role: "group", "aria-label": title },
+    header,
+    make("div", { class: "card-content" }, image, table, status),
+    notes,
+  );
   /** @type {Tile} */
-  const tile = { card, box, image, canvas, overlay, table, options: buttons[1], status, subtitle, notes, answer: null, regions: [], top: 0, size: { width: 0, height: 0 }, place: null, moved: null, rows: TABLE_ROWS, sort: null, area: null, hasOverlay: false, paintOverlay: () => paintOverlay(tile) };
-  buttons[0].addEventListener("click", () => { card.table = !card.table; leave(tile); storeCards(); showCards(); focusKey(`card-table ${index}`); });
+  const tile = {
+    card,
+    box,
+    image,
+    canvas,
+    overlay,
+    table,
+    options: buttons[1],
+    status,
+    subtitle,
+    notes,
+    answer: null,
+    regions: [],
+    top: 0,
+    size: { width: 0, height: 0 },
+    place: null,
+    moved: null,
+    rows: TABLE_ROWS,
+    sort: null,
+    area: null,
+    hasOverlay: false,
+    paintOverlay: () => paintOverlay(tile),
+  };
+  buttons[0].addEventListener("click", () => {
+    card.table = !card.table;
+    leave(tile);
+    storeCards();
+    showCards();
+    focusKey(`card-table ${index}`);
+  });
   buttons[1].addEventListener("click", () => toggleOptions(tile));
   listenToMarks(tile);
-  listenToMove(box, header, () => tiles.map((tile) => tile.box), (from, to) => {
-    const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key?.replace(/\d+$/, String(to));
-    moveCard(from, to);
-    showCards();
-    if (key) focusKey(key);
-    else tiles[to]?.image.focus();
-  });
+  const boxes = () => tiles.map((tile) => tile.box);
+  listenToMove(box, header, boxes, moveTile);
   return tile;
+}
+
+/** Moves a card. The focus stays on it. @param {number} from @param {number} to */
+function moveTile(from, to) {
+  const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key?.replace(/\d+$/, String(to));
+  moveCard(from, to);
+  showCards();
+  if (key) focusKey(key);
+  else tiles[to]?.image.focus();
 }
 
 /**
@@ -252,22 +356,67 @@ function makeTile(card, index) {
  */
 function cardButtons(card, index, title) {
   const isLarge = largeIndex() === index;
-  const table = make("button", { class: "card-button", "aria-label": `Table of ${title}`, "aria-pressed": String(Boolean(card.table)), title: card.table ? "Show the drawing" : "Show the numbers as a table", "data-key": `card-table ${index}` }, symbol("M2.5 3.5h11v9h-11zM2.5 6.5h11M2.5 9.5h11M6.5 3.5v9"));
+  const table = make(
+    "button",
+    {
+      class: "card-button",
+      "aria-label": `Table of ${title}`,
+      "aria-pressed": String(Boolean(card.table)),
+      title: card.table ? "Show the drawing" : "Show the numbers as a table",
+      "data-key": `card-table ${index}`,
+    },
+    symbol("M2.5 3.5h11v9h-11zM2.5 6.5h11M2.5 9.5h11M6.5 3.5v9"),
+  );
   return [
     table,
-    make("button", { class: "card-button", "aria-label": `Options of ${title}`, "aria-expanded": "false", title: "Options", "data-key": `card-options ${index}` }, symbol("M2.5 5h5M11.5 5h2M2.5 11h2M8.5 11h5M9.5 3.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6M6.5 9.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6")),
-    make("button", { class: "card-button", "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`, "aria-pressed": String(isLarge), title: isLarge ? "Show all views" : "Maximise", "data-key": `card-large ${index}`, onclick: () => { setLarge(isLarge ? null : index); showCards(); focusKey(`card-large ${index}`); } }, symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5")),
-    make("button", { class: "card-button", "aria-label": `Remove ${title}`, title: "Remove", "data-key": `card-remove ${index}`, onclick: () => { removeCard(index); showCards(); (/** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="card-remove ${Math.min(index, cards.length - 1)}"]`)) ?? grid).focus(); } }, symbol("M4.5 4.5l7 7M11.5 4.5l-7 7")),
+    make(
+      "button",
+      {
+        class: "card-button",
+        "aria-label": `Options of ${title}`,
+        "aria-expanded": "false",
+        title: "Options",
+        "data-key": `card-options ${index}`,
+      },
+      symbol(
+        "M2.5 5h5M11.5 5h2M2.5 11h2M8.5 11h5" +
+          "M9.5 3.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6M6.5 9.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6",
+      ),
+    ),
+    make(
+      "button",
+      {
+        class: "card-button",
+        "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`,
+        "aria-pressed": String(isLarge),
+        title: isLarge ? "Show all views" : "Maximise",
+        "data-key": `card-large ${index}`,
+        onclick: () => {
+          setLarge(isLarge ? null : index);
+          showCards();
+          focusKey(`card-large ${index}`);
+        },
+      },
+      symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5"),
+    ),
+    make(
+      "button",
+      {
+        class: "card-button",
+        "aria-label": `Remove ${title}`,
+        title: "Remove",
+        "data-key": `card-remove ${index}`,
+        onclick: () => {
+          removeCard(index);
+          showCards();
+          const key = `card-remove ${Math.min(index, cards.length - 1)}`;
+          const button = /** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="${key}"]`));
+          (button ?? grid).focus();
+        },
+      },
+      symbol("M4.5 4.5l7 7M11.5 4.5l-7 7"),
+    ),
   ];
-}
-
-/**
- * The button that shows a view in the diagram itself. The card is its small copy.
- * @param {string} name
- * @param {string} title
- */
-function modeButton(name, title) {
-  return make("button", { class: "card-button", "aria-label": `Show ${title} in the diagram`, title: "Show in the diagram", "data-mode": name, "aria-pressed": String(view.mode === name), onclick: () => { toggleMode(name); } }, symbol("M8 13V3M4.5 6.5 8 3l3.5 3.5M3 13h10"));
 }
 
 /** @param {string} key */
@@ -287,40 +436,20 @@ function toggleOptions(tile) {
     return;
   }
   grid.querySelector("form")?.remove();
-  const form = optionsForm(tile.card, () => nodePositions(tile), () => { storeCards(); refreshCards(); refreshMode(); }, close);
+  const form = optionsForm(
+    tile.card,
+    () => nodePositions(tile),
+    () => {
+      storeCards();
+      refreshCards();
+      refreshMode();
+    },
+    close,
+  );
   tile.box.append(form);
   tile.options.setAttribute("aria-expanded", "true");
   const { bottom, right } = tile.options.getBoundingClientRect();
   form.style.top = `${Math.max(8, Math.min(bottom + 4, innerHeight - form.offsetHeight - 8))}px`;
   form.style.left = `${Math.max(8, right - form.offsetWidth)}px`;
   /** @type {HTMLElement | null} */ (form.querySelector("select, input"))?.focus();
-}
-
-/**
- * The choice of the time mode; a view with one mode has none.
- * @param {import("./card_list.js").Card} card
- * @param {string[]} modes
- * @param {string} title
- */
-function modeSelect(card, modes, title) {
-  if (modes.length < 2) return make("span", { class: "card-mode", text: MODES[modes[0]]?.[0] ?? "", title: MODES[modes[0]]?.[1] ?? "" });
-  const current = modes.includes(card.mode) ? card.mode : modes[0];
-  const select = make("select", { class: "card-mode", "aria-label": `Time of ${title}`, title: MODES[current]?.[1] ?? "", onchange: () => {
-    card.mode = select.value === modes[0] ? "" : select.value;
-    select.title = MODES[select.value]?.[1] ?? "";
-    storeCards();
-    refreshCards();
-  } }, ...modes.map((mode) => make("option", { value: mode, text: MODES[mode]?.[0] ?? mode, ...(mode === current ? { selected: "" } : {}) })));
-  return select;
-}
-
-/** @param {string} path */
-export function symbol(path) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("aria-hidden", "true");
-  const shape = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  shape.setAttribute("d", path);
-  svg.append(shape);
-  return svg;
 }

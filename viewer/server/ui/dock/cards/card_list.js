@@ -1,8 +1,8 @@
 // The cards that the user chose, and the list of all views. The address contains the cards.
 
-import { request } from "../net/api.js";
-import { setParents } from "../state/pointed_units.js";
-import { setSetting, setting } from "../state/view.js";
+import { request } from "../../net/api.js";
+import { setParents } from "../../state/pointed_units.js";
+import { setSetting, setting } from "../../state/address.js";
 
 /**
  * A card: the name of a view, its time mode (empty: the default of the view), its options, and
@@ -107,16 +107,18 @@ export function removeCard(index) {
  * @returns {[number, Card][]}
  */
 export function takeCards(name) {
-  const taken = cards.flatMap((card, index) => card.name === name ? [/** @type {[number, Card]} */ ([index, card])] : []);
+  const removedCards = cards.flatMap((card, index) =>
+    card.name === name ? [/** @type {[number, Card]} */ ([index, card])] : [],
+  );
   cards.splice(0, cards.length, ...cards.filter((card) => card.name !== name));
-  if (taken.length) setLarge(null);
-  return taken;
+  if (removedCards.length) setLarge(null);
+  return removedCards;
 }
 
-/** Puts cards back to their places. @param {[number, Card][]} taken */
-export function putCards(taken) {
-  for (const [index, card] of taken) cards.splice(index, 0, card);
-  if (taken.length) setLarge(null);
+/** Puts cards back to their places. @param {[number, Card][]} removedCards */
+export function putCards(removedCards) {
+  for (const [index, card] of removedCards) cards.splice(index, 0, card);
+  if (removedCards.length) setLarge(null);
 }
 
 /** Moves a card to the place of another one. @param {number} from @param {number} to */
@@ -128,7 +130,9 @@ export function moveCard(from, to) {
 
 /** Writes the cards to the address. */
 export function storeCards() {
-  const compact = cards.map(({ name, mode, options, table }) => table ? [name, mode, options, 1] : Object.keys(options).length ? [name, mode, options] : mode ? [name, mode] : name);
+  const compact = cards.map(({ name, mode, options, table }) =>
+    table ? [name, mode, options, 1] : Object.keys(options).length ? [name, mode, options] : mode ? [name, mode] : name,
+  );
   setSetting("cards", compact.length ? JSON.stringify(compact) : null);
   setSetting("large", largeCard === null ? null : String(largeCard));
 }
@@ -144,8 +148,18 @@ export function restoreCards() {
   cards.length = 0;
   for (const entry of Array.isArray(stored) ? stored : []) {
     const [name, mode = "", options = {}, table = 0] = Array.isArray(entry) ? entry : [entry];
-    if (typeof name !== "string" || typeof mode !== "string" || typeof options !== "object" || options === null) continue;
-    cards.push({ name, mode, options: Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value === "string").map(([key, value]) => [key, String(value)])), table: table === 1 });
+    if (typeof name !== "string" || typeof mode !== "string" || typeof options !== "object" || options === null)
+      continue;
+    cards.push({
+      name,
+      mode,
+      options: Object.fromEntries(
+        Object.entries(options)
+          .filter(([, value]) => typeof value === "string")
+          .map(([key, value]) => [key, String(value)]),
+      ),
+      table: table === 1,
+    });
   }
   const large = setting("large");
   largeCard = large !== null && /^\d+$/.test(large) && Number(large) < cards.length ? Number(large) : null;
