@@ -36,6 +36,7 @@ test: packages
 	$(STAGE) licences .ci/licences
 	$(STAGE) "build of tests" $(CARGO) test --workspace --no-run
 	$(STAGE) tests .ci/tests
+	$(STAGE) "newer MPI" .ci/newer_mpi
 	$(STAGE) "bench record" $(BENCH) --bench record -- --smoke
 	$(STAGE) "bench callsites" $(BENCH) --bench callsites -- --smoke
 	$(STAGE) "bench pauses" $(BENCH) --bench pauses -- --smoke

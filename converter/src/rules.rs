@@ -32,8 +32,8 @@ pub(crate) use program::{
     ActionOp, ColumnarAction, ColumnarValue, ExprCode, FieldCell, OperandSource, ProgramAction, RecordProgram,
     ValueColumn, WideWords,
 };
-pub(crate) use referent_table::ReferentTable;
+pub(crate) use referent_table::{ReferentTable, to_u32};
 pub(crate) use rule_model::RuleModel;
 pub(crate) use rule_value::{KeyPart, RuleValue, Symbols};
-pub(crate) use stream_facts::{ProcessFacts, SourceLocation, StreamFacts};
+pub(crate) use stream_facts::{ProcessFacts, SourceLocation, StreamFacts, ThreadKey};
 pub(crate) use value_cache::KnownValues;

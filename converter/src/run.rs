@@ -38,6 +38,7 @@ pub mod output_permissions;
 mod process;
 pub(crate) mod process_builder;
 mod process_file;
+pub(crate) mod process_identity;
 mod read_at;
 pub(crate) mod stream_reader;
 mod stream_table;
@@ -257,6 +258,24 @@ impl OpenRun {
         self.processes = processes;
     }
 
+    /// For each file in `processes`, the position of the first file of the same process of the
+    /// operating system. A process has several files if it has several recorders, such as its own
+    /// one and that of `tumit record`. O(n) in the number of files.
+    #[must_use]
+    pub fn first_files(&self) -> Vec<usize> {
+        process_identity::first_files(&self.processes)
+    }
+
+    /// The first file of each process of the operating system.
+    pub fn distinct_processes(&self) -> impl Iterator<Item = &ProcessInRun> {
+        let first_files = self.first_files();
+        self.processes
+            .iter()
+            .enumerate()
+            .filter(move |(file, _)| first_files[*file] == *file)
+            .map(|(_, process)| process)
+    }
+
     /// Reports the number of truncated records, if there are any.
     #[must_use]
     pub fn truncation_diagnostic(&self) -> Option<TraceDiagnostic> {
@@ -304,7 +323,7 @@ impl OpenRun {
     /// counted.
     fn same_rank(&self) -> Option<(u64, usize)> {
         let is_child = |process: &ProcessInRun| process.parent_id.is_some() || self.parent_of(process).is_some();
-        let parents = self.processes.iter().filter(|process| !is_child(process));
+        let parents = self.distinct_processes().filter(|process| !is_child(process));
         let mut ranks: Vec<u64> = parents.filter_map(|process| process.rank).collect();
         ranks.sort_unstable();
         ranks.chunk_by(|a, b| a == b).find(|same| same.len() > 1).map(|same| (same[0], same.len()))

@@ -9,7 +9,8 @@ For each view, and for six views together: the first request, which reads the tr
 random times. As the page does, the program requests the rows of the diagram before any card, and a
 request has the hash of the last drawing, so an equal drawing is not sent again. Processor time is
 that of the server. At the end, a category changes. With `--alone`, only single views are measured,
-and each has a server of its own.
+and each has a server of its own. With `--gallery`, the program first requests the images of the
+gallery, one group of views after another, as the page does before a user can choose a view.
 """
 
 import argparse
@@ -26,19 +27,23 @@ SIX_VIEWS = ["utilization-count", "utilization-meter", "kiviat", "communication-
 VIEWS = SIX_VIEWS + ["concurrency-profile", "utilization-summary", "streak", "traffic", "communication-meter", "animation", "hypercube", "network", "node-statistics", "phase-portrait", "statistical-summary", "clock", "trace-records", "task-count", "task-status", "task-summary", "task-surface", "utilization-gantt", "space-time", "task-gantt", "critical-path"]
 
 
-def card(name, known):
-    return {"name": name, "width": 420, "height": 300, "hash": known.get(name, "")}
+# The size of an image of the gallery before it is made small.
+GALLERY_SIZE = (300, 188)
+
+
+def card(name, size, known):
+    return {"name": name, "width": size[0], "height": size[1], "hash": known.get(name, "")}
 
 
 class Cards:
     """Requests for the same cards at different times."""
 
-    def __init__(self, page, names, options):
-        self.page, self.names, self.options, self.known = page, names, options, {}
+    def __init__(self, page, names, options, size=(420, 300)):
+        self.page, self.names, self.options, self.size, self.known = page, names, options, size, {}
 
     def request(self, time_in_trace, categories="[]"):
         """Returns seconds, seconds of processor time, bytes on the network, and the errors."""
-        cards = [{**card(name, self.known), "options": self.options} for name in self.names]
+        cards = [{**card(name, self.size, self.known), "options": self.options} for name in self.names]
         parameters = {"t": time_in_trace, "theme": "light", "resolution": 1, "categories": categories, "filters": "[]", "cards": json.dumps(cards)}
         begin, before = time.monotonic(), self.page.processor_time()
         answer, sent = self.page.request(f"api/cards?{urllib.parse.urlencode(parameters)}")
@@ -51,6 +56,9 @@ class Cards:
 
 def row(name, first, ticks):
     """Prints the first request, and the requests at random times."""
+    if not ticks:
+        print(f"| {name} | {first[0] * 1000:.0f} | {first[1] * 1000:.0f} | | | | | |", flush=True)
+        return
     seconds = sorted(tick[0] for tick in ticks)
     cells = [
         f"{first[0] * 1000:.0f}",
@@ -72,6 +80,15 @@ def measure(page, name, views, duration, arguments):
     return cards
 
 
+def measure_gallery(page, duration):
+    """Requests the images of the gallery, and prints the times of each group."""
+    views = json.loads(page.request(query("views", filters="[]"))[0])
+    for group in views["groups"]:
+        names = [view["name"] for view in views["views"] if view["group"] == group]
+        if names:
+            row(f"gallery: {group}", Cards(page, names, {}, GALLERY_SIZE).request(duration // 2), [])
+
+
 def wait_for_rows(page):
     """Waits for the index, and requests the rows of the diagram. Returns the duration of the trace."""
     duration = wait_for_index(page)
@@ -85,6 +102,7 @@ def main():
     parser.add_argument("--ticks", type=int, default=20, help="number of requests at random times (%(default)s)")
     parser.add_argument("--option", action="append", default=[], help="an option of the views, such as states=Calls")
     parser.add_argument("--alone", action="store_true", help="starts `tumit view` again for each view, so that no view reads data for another one")
+    parser.add_argument("--gallery", action="store_true", help="requests the images of the gallery first")
     parser.add_argument("--view", action="append", default=[], help="measures only these views")
     arguments = parser.parse_args()
     check_command()
@@ -96,6 +114,8 @@ def main():
         return
     with viewer(arguments.trace) as page:
         duration = wait_for_rows(page)
+        if arguments.gallery:
+            measure_gallery(page, duration)
         for name in arguments.view or VIEWS:
             measure(page, name, [name], duration, arguments)
         cards = measure(page, "six views", arguments.view or SIX_VIEWS, duration, arguments)

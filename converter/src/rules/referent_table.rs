@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tumit::spec::Builtin;
 
 use super::rule_value::{BY_KEYS, KeyPart, SymbolId};
-use super::stream_facts::StreamFacts;
+use super::stream_facts::{StreamFacts, ThreadKey};
 
 /// The built-in with this name, if a key of a process or thread container may use it.
 pub(crate) fn builtin_key(name: &str) -> Option<Builtin> {
@@ -86,7 +86,7 @@ pub(crate) struct ReferentTable {
     index: OnceLock<StreamIndex>,
 }
 
-/// Positions of streams by value. For process ids and ranks: the first stream of each process.
+/// Positions of streams by value. For process ids and ranks: the first stream of each file.
 #[derive(Debug, Default)]
 struct StreamIndex {
     tid: FxHashMap<u64, Vec<u32>>,
@@ -95,6 +95,8 @@ struct StreamIndex {
     rank: FxHashMap<u64, Vec<u32>>,
     /// By process: its first stream.
     process: FxHashMap<u32, u32>,
+    /// By thread: its first stream.
+    thread: FxHashMap<ThreadKey, u32>,
 }
 
 impl ReferentTable {
@@ -109,11 +111,12 @@ impl ReferentTable {
             for (number, stream) in (0u32..).zip(&*self.streams) {
                 index.tid.entry(stream.tid).or_default().push(number);
                 index.name.entry(stream.thread_name).or_default().push(number);
+                index.thread.entry(stream.identity).or_insert(number);
                 if process != Some(stream.process) {
                     process = Some(stream.process);
                     index.pid.entry(stream.pid).or_default().push(number);
                     index.rank.entry(stream.rank).or_default().push(number);
-                    index.process.insert(to_u32(stream.process), number);
+                    index.process.entry(stream.identity.process).or_insert(number);
                 }
             }
             index
@@ -124,14 +127,13 @@ impl ReferentTable {
     /// unknown.
     pub(crate) fn stream_of(&self, key: KeyPart) -> Option<&StreamFacts> {
         let KeyPart::Of { process, thread } = key else { return None };
-        let first = self.streams.partition_point(|stream| to_u32(stream.process) < process);
-        let of_process = self.streams[first..].iter().take_while(|stream| to_u32(stream.process) == process);
-        match thread {
+        let index = self.index();
+        let number = match thread {
             BY_KEYS => None,
-            0 => of_process.into_iter().next(),
-            // Streams are in order of their thread numbers, except for further streams of a thread.
-            _ => of_process.skip(thread as usize - 1).find(|stream| stream.thread == thread - 1),
-        }
+            0 => index.process.get(&process),
+            _ => index.thread.get(&ThreadKey { process, thread: thread - 1 }),
+        };
+        self.streams.get(*number? as usize)
     }
 
     /// The process or thread to which these values refer in a record of this process and time.
@@ -147,12 +149,11 @@ impl ReferentTable {
         if self.index().process.get(&own_process).is_some_and(|stream| self.has(*stream, keys, is_of_process)) {
             return ReferentMatch::Process(own_process);
         }
-        let mut processes = self.processes(keys);
-        let found = processes.next().map(|number| to_u32(self.streams[number as usize].process));
-        match (found, processes.next()) {
-            (Some(process), None) => ReferentMatch::Process(process),
-            (Some(_), Some(_)) => ReferentMatch::Several,
-            (None, _) => ReferentMatch::Process(NO_PROCESS),
+        let mut processes = self.processes(keys).map(|number| self.streams[number as usize].identity.process);
+        match processes.next() {
+            Some(process) if processes.all(|other| other == process) => ReferentMatch::Process(process),
+            Some(_) => ReferentMatch::Several,
+            None => ReferentMatch::Process(NO_PROCESS),
         }
     }
 
@@ -166,7 +167,7 @@ impl ReferentTable {
         candidates.into_iter().flatten().copied().filter(|stream| self.has(*stream, keys, |_| true))
     }
 
-    /// The first streams of the processes that have the values of the keys of a process.
+    /// The first streams of the files of processes that have the values of the keys of a process.
     fn processes(&self, keys: &[(Builtin, KeyPart)]) -> impl Iterator<Item = u32> {
         let candidates = match (value(keys, Builtin::Pid), value(keys, Builtin::Rank)) {
             (Some(pid), _) => number(pid).and_then(|pid| self.index().pid.get(&pid)),
@@ -183,7 +184,7 @@ impl ReferentTable {
         if matching_streams.is_empty() {
             matching_streams = self.processes(keys).map(|number| &self.streams[number as usize]).collect();
         }
-        let processes: FxHashSet<usize> = matching_streams.iter().map(|stream| stream.process).collect();
+        let processes: FxHashSet<u32> = matching_streams.iter().map(|stream| stream.identity.process).collect();
         let further: [&'static [Builtin]; 3] = [&[Builtin::Pid], &[Builtin::Host], &[Builtin::Host, Builtin::Pid]];
         let distinguishes = |further: &[Builtin]| {
             let value = |stream: &StreamFacts, builtin: Builtin| match builtin {
@@ -211,20 +212,21 @@ impl ReferentTable {
                 choice = Some(stream);
                 continue;
             };
-            if stream.process == chosen_stream.process {
+            let (process, chosen_process) = (stream.identity.process, chosen_stream.identity.process);
+            if process == chosen_process {
                 let is_later =
                     stream.begin <= time && (chosen_stream.begin > time || stream.begin > chosen_stream.begin);
                 if is_later || chosen_stream.begin > time && stream.begin < chosen_stream.begin {
                     choice = Some(stream);
                 }
-            } else if to_u32(stream.process) == own_process {
+            } else if process == own_process {
                 (choice, is_one) = (Some(stream), true);
-            } else if to_u32(chosen_stream.process) != own_process {
+            } else if chosen_process != own_process {
                 is_one = false;
             }
         }
-        let chosen = choice?;
-        Some(if is_one { ReferentMatch::Thread(to_u32(chosen.process), chosen.thread) } else { ReferentMatch::Several })
+        let ThreadKey { process, thread } = choice?.identity;
+        Some(if is_one { ReferentMatch::Thread(process, thread) } else { ReferentMatch::Several })
     }
 
     /// Whether a stream has the values of those keys for which `selects` is true.

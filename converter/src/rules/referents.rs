@@ -1,6 +1,6 @@
 //! Referents: the process and thread of a container whose keys are all built-ins.
 //!
-//! Such a container is distinct per process file, and per thread if `tid` is one of its keys. Equal
+//! Such a container is distinct per process, and per thread if `tid` is one of its keys. Equal
 //! process ids, ranks or thread ids do not merge two containers.
 //!
 //! A rule that names the container by the built-ins themselves refers to the process and thread of
@@ -14,8 +14,9 @@ use tumit::spec::Builtin;
 
 use super::eval::RecordScope;
 use super::program::{ExprCode, PathReferent};
-use super::referent_table::{BuiltinKeys, Distinctness, NO_PROCESS, ReferentMatch, ReferentTable, to_u32};
+use super::referent_table::{BuiltinKeys, Distinctness, NO_PROCESS, ReferentMatch, ReferentTable};
 use super::rule_value::{BY_KEYS, KeyPart, Symbols};
+use super::stream_facts::ThreadKey;
 
 impl PathReferent {
     /// For a container whose path has these built-in keys with these values.
@@ -44,11 +45,11 @@ impl PathReferent {
     /// The key; [`KeyPart::None`] if several processes or threads have the values.
     pub(crate) fn key(&self, scope: &RecordScope<'_>, scratch: &mut String, symbols: &mut Symbols) -> KeyPart {
         let Some(keys) = &self.by_value else {
-            let thread = scope.stream.thread;
-            return self.part(to_u32(scope.stream.process), Some(thread));
+            let ThreadKey { process, thread } = scope.stream.identity;
+            return self.part(process, Some(thread));
         };
         let values = values_of(keys, scope, scratch, symbols);
-        match self.table.find(to_u32(scope.stream.process), &values, scope.raw) {
+        match self.table.find(scope.stream.identity.process, &values, scope.raw) {
             ReferentMatch::Thread(process, thread) => self.part(process, Some(thread)),
             ReferentMatch::Process(process) => self.part(process, None),
             ReferentMatch::Several => KeyPart::None,

@@ -21,14 +21,24 @@ pub(crate) struct ProcessFacts {
     pub(crate) clock: ClockMap,
 }
 
+/// A thread of a process of the operating system. Several files may belong to one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ThreadKey {
+    /// The first file of the process.
+    pub(crate) process: u32,
+    /// The number of the thread in the process.
+    pub(crate) thread: u32,
+}
+
 /// Data that the records of a stream share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StreamFacts {
     /// Its number in the run.
     pub(crate) number: usize,
+    /// The file of its process.
     pub(crate) process: usize,
-    /// The number of its thread in the process.
-    pub(crate) thread: u32,
+    /// The thread to which it belongs.
+    pub(crate) identity: ThreadKey,
     /// Its first raw timestamp, nanoseconds from the start of the run.
     pub(crate) begin: i64,
     pub(crate) pid: u64,

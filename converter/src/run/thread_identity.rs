@@ -17,7 +17,7 @@ pub(crate) fn first_ticks(stream: &StreamInRun) -> u64 {
     stream.blocks.first().map_or(u64::MAX, |block| block.header.first_ticks)
 }
 
-fn last_ticks(stream: &StreamInRun) -> u64 {
+pub(crate) fn last_ticks(stream: &StreamInRun) -> u64 {
     stream.blocks.last().map_or(u64::MAX, |block| block.header.last_ticks)
 }
 

@@ -7,6 +7,7 @@ mod end_rules;
 mod expressions;
 mod random_runs;
 mod rules;
+mod several_recorders;
 mod single_pass;
 mod single_thread;
 mod sorted_conversion;

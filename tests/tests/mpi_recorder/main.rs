@@ -3,4 +3,6 @@
 mod bindings;
 mod environment;
 mod matching;
+mod operations;
 mod waiting_receives;
+mod windows;

@@ -26,7 +26,7 @@ fn messages(records: &[Value]) -> BTreeMap<[i64; 5], [Vec<i64>; 2]> {
 }
 
 /// Checks that each message has one sender and one receiver, and that both name the same size.
-fn check(library: MpiLibrary, threads: &str) {
+fn check(library: &MpiLibrary, threads: &str) {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     let program = library.compile(folder.path(), "messages.c");
     let (run, output) = library.record(folder.path(), &program, &["8", threads]);
@@ -39,14 +39,14 @@ fn check(library: MpiLibrary, threads: &str) {
 
 #[test]
 fn each_message_has_the_receive_that_got_it() {
-    for library in MpiLibrary::ALL {
-        check(library, "1");
+    for library in MpiLibrary::all() {
+        check(&library, "1");
     }
 }
 
 #[test]
 fn messages_of_several_threads_have_the_receives_that_got_them() {
-    for library in MpiLibrary::ALL {
-        check(library, "3");
+    for library in MpiLibrary::all() {
+        check(&library, "3");
     }
 }

@@ -76,7 +76,8 @@ fn report(browser: &mut BrowserPage, name: &str) {
     );
 }
 
-fn large() -> ViewProcess {
+/// The viewer of a large trace, which a user of the tests has made.
+pub(crate) fn large_trace() -> ViewProcess {
     let path = |name: &str| PathBuf::from(std::env::var_os(name).unwrap_or_else(|| panic!("{name} is not set")));
     ViewProcess::by(&path("TUMIT_BIN"), &path("TUMIT_COSTS"))
 }
@@ -85,7 +86,7 @@ fn large() -> ViewProcess {
 #[test]
 #[ignore = "makes target/tmp/large-*.png: set TUMIT_BIN and TUMIT_COSTS"]
 fn measures_images_of_large_traces() {
-    let viewer = large();
+    let viewer = large_trace();
     for (width, height) in [(1280, 720), (3840, 2160)] {
         for theme in ["light", "dark"] {
             let mut browser = BrowserPage::start(width, height);
@@ -106,7 +107,7 @@ fn measures_images_of_large_traces() {
 #[test]
 #[ignore = "measures a large trace: set TUMIT_BIN and TUMIT_COSTS"]
 fn costs() {
-    let viewer = large();
+    let viewer = large_trace();
     for (width, height) in [(1280, 720), (1600, 1000), (3840, 2160)] {
         let mut browser = BrowserPage::start(width, height);
         browser.open(&viewer.url);

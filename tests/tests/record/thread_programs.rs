@@ -80,6 +80,90 @@ fn each_kind_of_wait_is_recorded_with_its_cause() {
     assert_eq!([field("condition_wait.end", "waker"), field("semaphore_wait.end", "waker")], [first.clone(), first]);
 }
 
+/// Each function that waits until a time: first it gives up, then it gets what it waits for. The
+/// status is 0 if all results are those of the C library.
+const TIMED_WAITS: &str = r#"
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, guard = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static sem_t semaphore;
+static int has_given_up;
+static struct timespec after(clockid_t clock, long milliseconds) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    time.tv_sec += milliseconds / 1000;
+    time.tv_nsec += milliseconds % 1000 * 1000000;
+    if (time.tv_nsec >= 1000000000) {
+        time.tv_sec++;
+        time.tv_nsec -= 1000000000;
+    }
+    return time;
+}
+static void *work(void *argument) {
+    struct timespec soon = after(CLOCK_REALTIME, 1), soon_monotonic = after(CLOCK_MONOTONIC, 1);
+    struct timespec late = after(CLOCK_REALTIME, 60000), late_monotonic = after(CLOCK_MONOTONIC, 60000);
+    int failures = 0;
+    failures += pthread_mutex_timedlock(&mutex, &soon) != ETIMEDOUT;
+    failures += pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &soon_monotonic) != ETIMEDOUT;
+    failures += pthread_rwlock_timedrdlock(&lock, &soon) != ETIMEDOUT;
+    failures += pthread_rwlock_timedwrlock(&lock, &soon) != ETIMEDOUT;
+    failures += pthread_rwlock_clockrdlock(&lock, CLOCK_MONOTONIC, &soon_monotonic) != ETIMEDOUT;
+    failures += pthread_rwlock_clockwrlock(&lock, CLOCK_MONOTONIC, &soon_monotonic) != ETIMEDOUT;
+    failures += sem_timedwait(&semaphore, &soon) != -1 || errno != ETIMEDOUT;
+    failures += sem_clockwait(&semaphore, CLOCK_MONOTONIC, &soon_monotonic) != -1 || errno != ETIMEDOUT;
+    pthread_mutex_lock(&guard);
+    failures += pthread_cond_timedwait(&condition, &guard, &soon) != ETIMEDOUT;
+    failures += pthread_cond_clockwait(&condition, &guard, CLOCK_MONOTONIC, &soon_monotonic) != ETIMEDOUT;
+    pthread_mutex_unlock(&guard);
+    __atomic_store_n(&has_given_up, 1, __ATOMIC_RELEASE);
+    failures += pthread_rwlock_timedwrlock(&lock, &late) != 0 || pthread_rwlock_unlock(&lock) != 0;
+    failures += pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &late_monotonic) != 0 || pthread_mutex_unlock(&mutex) != 0;
+    return (char *)argument + failures;
+}
+int main(void) {
+    struct timespec time;
+    pthread_t thread;
+    void *failures = NULL;
+    sem_init(&semaphore, 0, 0);
+    pthread_mutex_lock(&mutex);
+    pthread_rwlock_wrlock(&lock);
+    pthread_create(&thread, NULL, work, NULL);
+    while (!__atomic_load_n(&has_given_up, __ATOMIC_ACQUIRE)) usleep(1000);
+    if (pthread_tryjoin_np(thread, &failures) != EBUSY) return 101;
+    time = after(CLOCK_REALTIME, 100);
+    if (pthread_timedjoin_np(thread, &failures, &time) != ETIMEDOUT) return 102;
+    time = after(CLOCK_MONOTONIC, 1);
+    if (pthread_clockjoin_np(thread, &failures, CLOCK_MONOTONIC, &time) != ETIMEDOUT) return 103;
+    pthread_rwlock_unlock(&lock);
+    usleep(50000);
+    pthread_mutex_unlock(&mutex);
+    time = after(CLOCK_REALTIME, 60000);
+    if (pthread_timedjoin_np(thread, &failures, &time) != 0) return 104;
+    return (int)(size_t)failures;
+}
+"#;
+
+#[test]
+fn waits_until_a_time_are_recorded_and_end_as_without_recording() {
+    let folder = RecordFolder::new();
+    let program = folder.compile("gcc", "program", TIMED_WAITS, &["-pthread", "-D_GNU_SOURCE"]).display().to_string();
+    let (output, messages) = folder.recorded(&["-o", "run.tmt", "--", &program]);
+    assert_eq!(output.status.code(), Some(0), "{messages}");
+    let count = |event: &str| folder.event_count("run.tmt", event);
+    // The last join waits only if the thread has not ended before it.
+    let counts = [("mutex_wait", 3), ("rwlock_wait", 5), ("condition_wait", 2), ("semaphore_wait", 2)];
+    for (wait, expected) in counts {
+        assert_eq!((count(&format!("{wait}.begin")), count(&format!("{wait}.end"))), (expected, expected), "{wait}");
+    }
+    assert!((2..=3).contains(&count("join.begin")), "{messages}");
+    assert_eq!(count("join.begin"), count("join.end"));
+}
+
 #[test]
 fn a_thread_of_cxx_has_the_name_of_its_function() {
     let folder = RecordFolder::new();

@@ -7,7 +7,7 @@ use crate::procedures::Procedure;
 
 /// Procedures that `mpi/*.h` wraps by hand: names without `MPI_` and without the suffix of large
 /// counts.
-const BY_HAND: [&str; 48] = [
+const BY_HAND: [&str; 61] = [
     "Abort",
     "Bsend",
     "Bsend_init",
@@ -27,6 +27,10 @@ const BY_HAND: [&str; 48] = [
     "Issend",
     "Mprobe",
     "Mrecv",
+    "Parrived",
+    "Pready",
+    "Pready_list",
+    "Pready_range",
     "Precv_init",
     "Psend_init",
     "Recv",
@@ -56,6 +60,15 @@ const BY_HAND: [&str; 48] = [
     "Comm_free",
     "Comm_disconnect",
     "Comm_set_name",
+    "Win_complete",
+    "Win_fence",
+    "Win_free",
+    "Win_lock",
+    "Win_post",
+    "Win_start",
+    "Win_test",
+    "Win_unlock",
+    "Win_wait",
 ];
 
 /// The declaration of a table with a pointer to each of MPI's functions, and the list of its
@@ -96,26 +109,17 @@ pub(crate) fn wrappers(procedures: &[Procedure]) -> String {
 
 /// The wrapper of a procedure: it records a span, unless the call comes from another procedure.
 fn wrapper(procedure: &Procedure) -> String {
+    if procedure.level == "MPI_RMA" {
+        return one_sided(procedure);
+    }
+    if procedure.level == "MPI_COLL" && !is_blocking(procedure) {
+        return nonblocking_collective(procedure);
+    }
     let name = &procedure.name;
     let (declarations, arguments) = (procedure.declarations(), procedure.arguments());
     let comma = if arguments.is_empty() { "" } else { ", " };
     let (begin, end, after) = match procedure.level.as_str() {
         "MPI_COLL" => (collective_begin(procedure), "tumit_mpi_end_collective", String::new()),
-        "MPI_RMA" => {
-            let target = if procedure.has("target_rank") { "target_rank" } else { "-1" };
-            let bytes = if procedure.has("origin_count") {
-                "bytes_of(origin_count, origin_datatype)"
-            } else if procedure.has("datatype") {
-                "bytes_of(1, datatype)"
-            } else {
-                "0"
-            };
-            (
-                format!("tumit_mpi_begin_one_sided(PROCEDURE_{name}, {target}, {bytes})"),
-                "tumit_mpi_end_one_sided",
-                String::new(),
-            )
-        }
         "MPI_IO" => {
             let bytes = if procedure.has("datatype") { "bytes_of(count, datatype)" } else { "0" };
             (format!("tumit_mpi_begin_file(PROCEDURE_{name}, {bytes})"), "tumit_mpi_end_file", String::new())
@@ -137,6 +141,51 @@ fn wrapper(procedure: &Procedure) -> String {
     {begin};
     error_code = mpi.{name}({arguments});
 {after}    {end}();
+    LEAVE_CALL();
+}}
+"
+    )
+}
+
+/// The wrapper of a procedure of one-sided communication.
+fn one_sided(procedure: &Procedure) -> String {
+    let name = &procedure.name;
+    let (declarations, arguments) = (procedure.declarations(), procedure.arguments());
+    let target = if procedure.has("target_rank") {
+        "target_rank_of(win, target_rank)"
+    } else if procedure.has("rank") {
+        "target_rank_of(win, rank)"
+    } else {
+        "NO_RANK"
+    };
+    let bytes = if procedure.has("result_count") {
+        "bytes_of(result_count, result_datatype)"
+    } else if procedure.has("origin_count") {
+        "bytes_of(origin_count, origin_datatype)"
+    } else if procedure.has("datatype") {
+        "bytes_of(1, datatype)"
+    } else {
+        "0"
+    };
+    let direction = match procedure.plain_name() {
+        "Put" | "Rput" | "Accumulate" | "Raccumulate" => "put",
+        "Get" | "Rget" => "get",
+        "Get_accumulate" | "Rget_accumulate" | "Fetch_and_op" | "Compare_and_swap" => "both",
+        _ => "none",
+    };
+    let creation = if procedure.has("comm") && procedure.has("win") {
+        "    if (error_code == MPI_SUCCESS) {\n        add_window(comm, *win);\n    }\n"
+    } else {
+        ""
+    };
+    format!(
+        "static int w_{name}({declarations}) {{
+    int target;
+    ENTER_CALL(is_recorded(), {name}, {arguments});
+    target = {target};
+    tumit_mpi_begin_one_sided(PROCEDURE_{name}, TRANSFER_{direction}, target, {bytes});
+    error_code = mpi.{name}({arguments});
+{creation}    tumit_mpi_end_one_sided(TRANSFER_{direction}, target);
     LEAVE_CALL();
 }}
 "
@@ -182,31 +231,82 @@ fn communicator_creation(procedure: &Procedure) -> String {
     }
 }
 
-/// The call that begins a collective operation.
-fn collective_begin(procedure: &Procedure) -> String {
+/// The wrapper of a non-blocking or persistent collective operation. The call is a span, and the
+/// operation lasts until its request completes.
+fn nonblocking_collective(procedure: &Procedure) -> String {
+    let name = &procedure.name;
+    let (declarations, arguments) = (procedure.declarations(), procedure.arguments());
+    let (operation, bytes) = (operation_arguments(procedure), bytes_expression(procedure));
+    let root = root(procedure);
+    let is_persistent = procedure.plain_name().ends_with("_init");
+    let start = "if (operation != NULL) {
+        start_operation(operation);
+    }
+    ";
+    let (start, add) = if is_persistent { ("", "persistent_operation") } else { (start, "operation_request") };
+    format!(
+        "static int w_{name}({declarations}) {{
+    struct operation *operation;
+    uint64_t bytes;
+    ENTER_CALL(is_recorded(), {name}, {arguments});
+    bytes = {bytes};
+    begin_collective(PROCEDURE_{name}, COLLECTIVE_none, comm, {root}, bytes);
+    lock_tables();
+    operation = add_operation({operation}, bytes);
+    {start}unlock_tables();
+    error_code = mpi.{name}({arguments});
+    lock_tables();
+    add_{add}(operation, error_code, request);
+    unlock_tables();
+    tumit_mpi_end_collective();
+    LEAVE_CALL();
+}}
+"
+    )
+}
+
+fn is_blocking(procedure: &Procedure) -> bool {
     let plain = procedure.plain_name();
-    let is_blocking = !plain.starts_with('I') && !plain.ends_with("_init");
-    let kind = match plain {
-        _ if !is_blocking => "none",
-        "Barrier" => "barrier",
-        "Bcast" | "Scatter" | "Scatterv" => "one_to_all",
-        "Reduce" | "Gather" | "Gatherv" => "all_to_one",
-        "Allgather"
-        | "Allgatherv"
-        | "Allreduce"
-        | "Alltoall"
-        | "Alltoallv"
-        | "Alltoallw"
-        | "Reduce_scatter"
-        | "Reduce_scatter_block" => "all_to_all",
+    !plain.starts_with('I') && !plain.ends_with("_init")
+}
+
+/// The call that begins a blocking collective operation.
+fn collective_begin(procedure: &Procedure) -> String {
+    format!("begin_collective({}, {})", operation_arguments(procedure), bytes_expression(procedure))
+}
+
+/// The arguments that describe a collective operation: procedure, kind, communicator and root.
+fn operation_arguments(procedure: &Procedure) -> String {
+    let plain = procedure.plain_name();
+    let plain = plain.strip_suffix("_init").unwrap_or(plain).to_lowercase();
+    let kind = match plain.strip_prefix('i').unwrap_or(&plain) {
+        "barrier" => "barrier",
+        "bcast" | "scatter" | "scatterv" => "one_to_all",
+        "reduce" | "gather" | "gatherv" => "all_to_one",
+        "allgather"
+        | "allgatherv"
+        | "allreduce"
+        | "alltoall"
+        | "alltoallv"
+        | "alltoallw"
+        | "reduce_scatter"
+        | "reduce_scatter_block" => "all_to_all",
         _ => "none",
     };
-    let root = if procedure.has("root") { "root" } else { "NO_ROOT" };
+    format!("PROCEDURE_{}, COLLECTIVE_{kind}, comm, {}", procedure.name, root(procedure))
+}
+
+fn root(procedure: &Procedure) -> &'static str {
+    if procedure.has("root") { "root" } else { "NO_ROOT" }
+}
+
+/// The expression for the number of bytes of a collective operation, for all communicators.
+fn bytes_expression(procedure: &Procedure) -> String {
     // The arrays of neighbourhood operations have as many elements as there are neighbours. Some
     // arguments of operations between two groups are undefined.
-    let bytes = if plain.to_lowercase().contains("neighbor") { "0".to_owned() } else { collective_bytes(procedure) };
-    let bytes = format!("is_intercommunicator(comm) ? 0 : {bytes}");
-    format!("begin_collective(PROCEDURE_{}, COLLECTIVE_{kind}, comm, {root}, {bytes})", procedure.name)
+    let is_neighborhood = procedure.plain_name().to_lowercase().contains("neighbor");
+    let bytes = if is_neighborhood { "0".to_owned() } else { collective_bytes(procedure) };
+    format!("is_intercommunicator(comm) ? 0 : {bytes}")
 }
 
 /// The expression for the number of bytes that this process sends, or receives if it sends none.

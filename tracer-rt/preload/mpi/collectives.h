@@ -1,6 +1,6 @@
-/* Records the begin of a collective operation. The build generates the wrappers, which call
- * this. */
+/* Collective operations. The build generates the wrappers, which call these functions. */
 
+/* Records the begin of a call. */
 static void begin_collective(int procedure, int kind, MPI_Comm comm, int root,
                              uint64_t bytes) {
     const struct communicator *communicator;
@@ -19,4 +19,77 @@ static void begin_collective(int procedure, int kind, MPI_Comm comm, int root,
     }
     unlock_tables();
     tumit_mpi_begin_collective_record(procedure, kind, name, size, root_rank, bytes);
+}
+
+/* ---- Non-blocking operations: they begin at a call, and end when their request completes ---- */
+
+/* A non-blocking or persistent operation of this process. */
+struct operation {
+    struct operation *next_free;
+    struct communicator *communicator;
+    int procedure, kind, root_rank;
+    uint64_t bytes;
+    /* Number of the row that shows it. Operations that are open at the same time have different
+     * ones. */
+    uint32_t row;
+    /* Position of the call in the order of these calls on the communicator. All members make them
+     * in the same order. */
+    uint32_t number;
+    /* Number of the start of a persistent operation, from 1. Members may start different operations
+     * in different orders. 0 in operations that are not persistent. */
+    uint32_t start;
+    unsigned char is_active;
+};
+
+/* Operations that have ended. Their rows are free. */
+static struct operation *free_operations;
+static uint32_t operation_count;
+
+/* Adds an operation. Returns NULL if the recorder does not know the communicator. The caller holds
+ * the lock of the tables. */
+static struct operation *add_operation(int procedure, int kind, MPI_Comm comm, int root, uint64_t bytes) {
+    struct communicator *communicator = communicator_of(comm);
+    struct operation *operation = free_operations;
+    if (communicator == NULL) {
+        return NULL;
+    }
+    if (operation != NULL) {
+        free_operations = operation->next_free;
+    } else {
+        operation = allocate(sizeof *operation);
+        operation->row = operation_count++;
+    }
+    operation->communicator = communicator;
+    operation->procedure = procedure;
+    operation->kind = communicator->is_intercommunicator ? COLLECTIVE_none : kind;
+    operation->root_rank = root == NO_ROOT ? NO_RANK : world_rank(communicator, root);
+    operation->bytes = bytes;
+    operation->number = communicator->operation_count++;
+    operation->start = 0;
+    operation->is_active = 0;
+    return operation;
+}
+
+/* The caller holds the lock of the tables. */
+static void start_operation(struct operation *operation) {
+    const struct communicator *communicator = operation->communicator;
+    operation->is_active = 1;
+    tumit_mpi_begin_operation(operation->procedure, operation->kind, communicator->name, communicator->peers,
+                              operation->root_rank, operation->bytes, operation->row, operation->number,
+                              operation->start);
+}
+
+/* The caller holds the lock of the tables. */
+static void end_operation(struct operation *operation) {
+    if (operation->is_active) {
+        operation->is_active = 0;
+        tumit_mpi_end_operation(operation->row);
+    }
+}
+
+/* The caller holds the lock of the tables. */
+static void free_operation(struct operation *operation) {
+    end_operation(operation);
+    operation->next_free = free_operations;
+    free_operations = operation;
 }

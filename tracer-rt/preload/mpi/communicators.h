@@ -26,9 +26,12 @@ struct communicator {
     int is_intercommunicator;
     /* Number of communicators that were created from this one. */
     uint32_t child_count;
+    /* Numbers of calls of non-blocking and persistent collective operations, and of windows. */
+    uint32_t operation_count, window_count;
     /* Rank in MPI_COMM_WORLD of each peer. */
     int *world_ranks;
-    struct channel_table channels;
+    /* Partitioned messages have channels of their own. */
+    struct channel_table channels, partitioned_channels;
 };
 
 static struct communicator *communicators[COMMUNICATOR_BUCKETS];

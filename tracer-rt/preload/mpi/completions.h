@@ -57,8 +57,8 @@ static void complete_at(const struct completion *completion, int position, const
 
 static void end_completion(struct completion *completion) { free(completion->memory); }
 
-/* The kinds of test calls: of one request, of several requests, of a message. */
-enum test_kind { TEST_OF_REQUEST, TEST_OF_REQUESTS, TEST_OF_MESSAGE, TEST_KINDS };
+/* The kinds of test calls: of one request, of several requests, of a message, of a window. */
+enum test_kind { TEST_OF_REQUEST, TEST_OF_REQUESTS, TEST_OF_MESSAGE, TEST_OF_WINDOW, TEST_KINDS };
 /* Number of unsuccessful calls of each kind since the previous record. */
 static __thread uint32_t failures[TEST_KINDS];
 
@@ -201,6 +201,16 @@ static int w_MPI_Testsome(int incount, MPI_Request array_of_requests[], int *out
     LEAVE_CALL();
 }
 
+/* A program may repeat this call until the partition has arrived, like a test. */
+static int w_MPI_Parrived(MPI_Request request, int partition, int *flag) {
+    tumit_mpi_date call_start;
+    ENTER_CALL(is_recorded(), MPI_Parrived, request, partition, flag);
+    call_start = tumit_mpi_now();
+    error_code = mpi.MPI_Parrived(request, partition, flag);
+    record_test(TEST_OF_REQUEST, PROCEDURE_MPI_Parrived, *flag, call_start);
+    LEAVE_CALL();
+}
+
 static int w_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
     tumit_mpi_date call_start;
     ENTER_CALL(is_recorded(), MPI_Iprobe, source, tag, comm, flag, status);
@@ -250,6 +260,9 @@ static int w_MPI_Request_free(MPI_Request *request) {
         if (table_entry->receive != NULL) {
             /* MPI completes the receive without a call of the program. */
             drop_receive(table_entry->receive);
+        }
+        if (table_entry->operation != NULL) {
+            free_operation(table_entry->operation);
         }
         remove_request(table_entry);
     }

@@ -135,6 +135,14 @@ void tumit_mpi_record_late_receive(uint64_t communicator, int from, int tag, uin
                                    tumit_mpi_date arrival) {
     mpi_late_receive(communicator, from, tag, number, bytes, arrival);
 }
+void tumit_mpi_record_partitioned_send(uint64_t communicator, int to, int tag, uint32_t request, uint32_t start,
+                                       uint64_t bytes) {
+    mpi_partitioned_send(communicator, to, tag, request, start, bytes);
+}
+void tumit_mpi_record_partitioned_receive(uint64_t communicator, int from, int tag, uint32_t request, uint32_t start,
+                                          uint64_t bytes) {
+    mpi_partitioned_receive(communicator, from, tag, request, start, bytes);
+}
 void tumit_mpi_record_successful_test(int procedure, tumit_mpi_date call_start, uint32_t failures) {
     mpi_successful_test((enum mpi_procedure)procedure, call_start, failures);
 }
@@ -143,10 +151,28 @@ void tumit_mpi_begin_collective_record(int procedure, int kind, const char *comm
     mpi_collective_begin((enum mpi_procedure)procedure, (enum mpi_collective_kind)kind, communicator, size, root, bytes);
 }
 void tumit_mpi_end_collective(void) { mpi_collective_end(); }
-void tumit_mpi_begin_one_sided(int procedure, int target, uint64_t bytes) {
-    mpi_one_sided_begin((enum mpi_procedure)procedure, target, bytes);
+void tumit_mpi_begin_operation(int procedure, int kind, const char *communicator, uint32_t size, int root,
+                               uint64_t bytes, uint32_t row, uint32_t number, uint32_t start) {
+    mpi_begin_operation((enum mpi_procedure)procedure, (enum mpi_collective_kind)kind, communicator, size, root, bytes,
+                        row, number, start);
 }
-void tumit_mpi_end_one_sided(void) { mpi_one_sided_end(); }
+void tumit_mpi_end_operation(uint32_t row) { mpi_end_operation(row); }
+void tumit_mpi_begin_one_sided(int procedure, int transfer, int target, uint64_t bytes) {
+    mpi_one_sided_begin((enum mpi_procedure)procedure, (enum mpi_transfer_direction)transfer, target, bytes);
+}
+void tumit_mpi_end_one_sided(int transfer, int target) {
+    mpi_one_sided_end((enum mpi_transfer_direction)transfer, target);
+}
+void tumit_mpi_begin_fence(const char *window, int is_barrier) { mpi_fence_begin(window, is_barrier); }
+void tumit_mpi_end_fence(void) { mpi_fence_end(); }
+void tumit_mpi_begin_window_lock(const char *window, int target) { mpi_window_lock_begin(window, target); }
+void tumit_mpi_end_window_lock(const char *window, int target) { mpi_window_lock_end(window, target); }
+void tumit_mpi_begin_window_unlock(void) { mpi_window_unlock_begin(); }
+void tumit_mpi_end_window_unlock(const char *window, int target) { mpi_window_unlock_end(window, target); }
+void tumit_mpi_record_end_access(const char *window, int to, uint32_t number) { mpi_end_access(window, to, number); }
+void tumit_mpi_record_end_exposure(const char *window, int from, uint32_t number) {
+    mpi_end_exposure(window, from, number);
+}
 void tumit_mpi_begin_file(int procedure, uint64_t bytes) { mpi_file_begin((enum mpi_procedure)procedure, bytes); }
 void tumit_mpi_end_file(void) { mpi_file_end(); }
 void tumit_mpi_begin_topology(int procedure) { mpi_topology_begin((enum mpi_procedure)procedure); }

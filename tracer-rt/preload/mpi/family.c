@@ -29,12 +29,14 @@ static struct mpi_functions pmpi;
 #include "communicators.h"
 #include "receive_heaps.h"
 #include "matching.h"
-#include "requests.h"
 #include "collectives.h"
+#include "requests.h"
 #include "job.h"
 #include "sends.h"
 #include "receives.h"
+#include "partitioned.h"
 #include "completions.h"
+#include "windows.h"
 
 #include "mpi_wrappers.h"
 

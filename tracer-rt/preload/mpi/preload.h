@@ -24,6 +24,8 @@ typedef uint64_t tumit_mpi_date;
 
 /* The kinds of collective operations, as in the spec. */
 enum { COLLECTIVE_barrier, COLLECTIVE_one_to_all, COLLECTIVE_all_to_one, COLLECTIVE_all_to_all, COLLECTIVE_none };
+/* The directions of one-sided transfers, as in the spec. */
+enum { TRANSFER_none, TRANSFER_put, TRANSFER_get, TRANSFER_both };
 
 tumit_mpi_date tumit_mpi_now(void);
 void tumit_mpi_begin_job(int procedure);
@@ -34,12 +36,27 @@ void tumit_mpi_record_send(uint64_t communicator, int to, int tag, uint32_t numb
 void tumit_mpi_record_receive(uint64_t communicator, int from, int tag, uint32_t number, uint64_t bytes);
 void tumit_mpi_record_late_receive(uint64_t communicator, int from, int tag, uint32_t number, uint64_t bytes,
                                    tumit_mpi_date arrival);
+void tumit_mpi_record_partitioned_send(uint64_t communicator, int to, int tag, uint32_t request, uint32_t start,
+                                       uint64_t bytes);
+void tumit_mpi_record_partitioned_receive(uint64_t communicator, int from, int tag, uint32_t request, uint32_t start,
+                                          uint64_t bytes);
 void tumit_mpi_record_successful_test(int procedure, tumit_mpi_date call_start, uint32_t failures);
 void tumit_mpi_begin_collective_record(int procedure, int kind, const char *communicator, uint32_t size, int root,
                                        uint64_t bytes);
 void tumit_mpi_end_collective(void);
-void tumit_mpi_begin_one_sided(int procedure, int target, uint64_t bytes);
-void tumit_mpi_end_one_sided(void);
+void tumit_mpi_begin_operation(int procedure, int kind, const char *communicator, uint32_t size, int root,
+                               uint64_t bytes, uint32_t row, uint32_t number, uint32_t start);
+void tumit_mpi_end_operation(uint32_t row);
+void tumit_mpi_begin_one_sided(int procedure, int transfer, int target, uint64_t bytes);
+void tumit_mpi_end_one_sided(int transfer, int target);
+void tumit_mpi_begin_fence(const char *window, int is_barrier);
+void tumit_mpi_end_fence(void);
+void tumit_mpi_begin_window_lock(const char *window, int target);
+void tumit_mpi_end_window_lock(const char *window, int target);
+void tumit_mpi_begin_window_unlock(void);
+void tumit_mpi_end_window_unlock(const char *window, int target);
+void tumit_mpi_record_end_access(const char *window, int to, uint32_t number);
+void tumit_mpi_record_end_exposure(const char *window, int from, uint32_t number);
 void tumit_mpi_begin_file(int procedure, uint64_t bytes);
 void tumit_mpi_end_file(void);
 void tumit_mpi_begin_topology(int procedure);

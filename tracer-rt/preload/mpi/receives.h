@@ -85,18 +85,6 @@ IRECV(MPI_Irecv_c, MPI_Count)
 RECV_INIT(MPI_Recv_init, int)
 RECV_INIT(MPI_Recv_init_c, MPI_Count)
 
-static int w_MPI_Precv_init(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                            MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    BEGIN_CALL(point_to_point, MPI_Precv_init, buf, partitions, count, datatype, source, tag, comm, info, request);
-    error_code = mpi.MPI_Precv_init(buf, partitions, count, datatype, source, tag, comm, info, request);
-    if (error_code == MPI_SUCCESS && source != MPI_PROC_NULL) {
-        lock_tables();
-        add_persistent(PERSISTENT_RECEIVE, *request, comm, source, tag, 0);
-        unlock_tables();
-    }
-    END_CALL(point_to_point);
-}
-
 /* ---- Matched probes: MPI selects a message, and the program receives it later ---- */
 
 /* A message that a matched probe has selected. */

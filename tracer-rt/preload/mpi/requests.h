@@ -1,9 +1,30 @@
-/* The table of requests of receives, and of persistent requests. Other requests are not in it. The
- * recorder needs no data of them, and MPI may use one handle for several of them. */
+/* The table of requests of receives and collective operations, and of persistent requests. Other
+ * requests are not in it. The recorder needs no data of them, and MPI may use one handle for
+ * several of them. */
 
 #define REQUEST_BUCKETS 1024u
 
-enum request_kind { RECEIVE_REQUEST, PERSISTENT_SEND, PERSISTENT_RECEIVE };
+/* The state of a partitioned request. */
+struct partitions {
+    /* Position among the partitioned requests of its communicator, peer and tag. MPI connects the
+     * n-th request of the sender to the n-th request of the receiver. */
+    uint32_t request;
+    /* Number of times that the program has started it. */
+    uint32_t start;
+    /* Number of partitions, and of those that the sender has not marked as ready. */
+    int count, unready;
+    unsigned char is_active;
+};
+
+enum request_kind {
+    RECEIVE_REQUEST,
+    PERSISTENT_SEND,
+    PERSISTENT_RECEIVE,
+    OPERATION_REQUEST,
+    PERSISTENT_OPERATION,
+    PARTITIONED_SEND,
+    PARTITIONED_RECEIVE
+};
 
 struct request {
     struct request *next;
@@ -12,10 +33,14 @@ struct request {
     unsigned char is_cancelled;
     /* The posted receive, or NULL if the request is not active. */
     struct receive *receive;
+    /* The collective operation, or NULL. */
+    struct operation *operation;
     /* Only of persistent requests. */
     struct communicator *communicator;
     int peer, tag;
     uint64_t bytes;
+    /* Only of partitioned requests. */
+    struct partitions partitions;
 };
 
 static struct request *requests[REQUEST_BUCKETS];
@@ -90,6 +115,17 @@ static void cancel_receive(struct receive *receive) {
     drop_receive(receive);
 }
 
+/* A partitioned receive is complete. The caller holds the lock of the tables. */
+static void complete_partitions(struct request *request) {
+    struct partitions *partitions = &request->partitions;
+    const int from = request->communicator == NULL ? NO_RANK : world_rank(request->communicator, request->peer);
+    if (partitions->is_active && from != NO_RANK) {
+        tumit_mpi_record_partitioned_receive(request->communicator->id, from, request->tag, partitions->request,
+                                             partitions->start, request->bytes);
+    }
+    partitions->is_active = 0;
+}
+
 /* A request has completed with this status. The caller holds the lock of the tables. */
 static void complete_request(struct request *request, const MPI_Status *status) {
     struct receive *receive = request->receive;
@@ -108,7 +144,44 @@ static void complete_request(struct request *request, const MPI_Status *status) 
         request->receive = NULL;
     }
     request->is_cancelled = 0;
-    if (request->kind == RECEIVE_REQUEST) {
+    if (request->kind == PARTITIONED_RECEIVE) {
+        complete_partitions(request);
+    }
+    if (request->operation != NULL) {
+        end_operation(request->operation);
+    }
+    if (request->kind == OPERATION_REQUEST) {
+        free_operation(request->operation);
+    }
+    if (request->kind == RECEIVE_REQUEST || request->kind == OPERATION_REQUEST) {
         remove_request(request);
+    }
+}
+
+/* MPI has returned the request of a non-blocking operation. If the operation is complete, its
+ * handle may also be that of other requests, so it does not enter the table. The caller holds the
+ * lock of the tables. */
+static void add_operation_request(struct operation *operation, int error_code, MPI_Request *handle) {
+    int is_complete = error_code != MPI_SUCCESS;
+    if (operation == NULL) {
+        return;
+    }
+    if (!is_complete) {
+        pmpi.MPI_Request_get_status(*handle, &is_complete, MPI_STATUS_IGNORE);
+    }
+    if (is_complete) {
+        free_operation(operation);
+    } else {
+        add_request(*handle, OPERATION_REQUEST)->operation = operation;
+    }
+}
+
+/* MPI has returned the request of a persistent operation. The caller holds the lock of the
+ * tables. */
+static void add_persistent_operation(struct operation *operation, int error_code, MPI_Request *handle) {
+    if (operation != NULL && error_code == MPI_SUCCESS) {
+        add_request(*handle, PERSISTENT_OPERATION)->operation = operation;
+    } else if (operation != NULL) {
+        free_operation(operation);
     }
 }

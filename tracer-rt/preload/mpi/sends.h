@@ -67,13 +67,14 @@ ISEND(MPI_Issend_c, MPI_Count)
 ISEND(MPI_Irsend_c, MPI_Count)
 
 /* Adds the persistent request of a send or receive. The caller holds the lock of the tables. */
-static void add_persistent(enum request_kind kind, MPI_Request handle, MPI_Comm comm, int peer, int tag,
-                           uint64_t bytes) {
+static struct request *add_persistent(enum request_kind kind, MPI_Request handle, MPI_Comm comm, int peer, int tag,
+                                      uint64_t bytes) {
     struct request *request = add_request(handle, kind);
     request->communicator = communicator_of(comm);
     request->peer = peer;
     request->tag = tag;
     request->bytes = bytes;
+    return request;
 }
 
 #define SEND_INIT(NAME, COUNT)                                                                                 \
@@ -98,26 +99,20 @@ SEND_INIT(MPI_Bsend_init_c, MPI_Count)
 SEND_INIT(MPI_Ssend_init_c, MPI_Count)
 SEND_INIT(MPI_Rsend_init_c, MPI_Count)
 
-static int w_MPI_Psend_init(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                            MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    BEGIN_CALL(point_to_point, MPI_Psend_init, buf, partitions, count, datatype, dest, tag, comm, info, request);
-    error_code = mpi.MPI_Psend_init(buf, partitions, count, datatype, dest, tag, comm, info, request);
-    if (error_code == MPI_SUCCESS && dest != MPI_PROC_NULL) {
-        const uint64_t bytes = (uint64_t)partitions * bytes_of(count, datatype);
-        lock_tables();
-        add_persistent(PERSISTENT_SEND, *request, comm, dest, tag, bytes);
-        unlock_tables();
-    }
-    END_CALL(point_to_point);
-}
-
-/* The program starts a persistent request: it sends its message, or posts its receive. The caller
- * holds the lock of the tables. */
+/* The program starts a persistent request: it sends its message, posts its receive or begins its
+ * operation. The caller holds the lock of the tables. */
 static void start_request(MPI_Request handle) {
     struct request *request = request_of(handle);
+    if (request != NULL && request->kind == PERSISTENT_OPERATION) {
+        request->operation->start++;
+        start_operation(request->operation);
+    }
     if (request == NULL || request->communicator == NULL) {
         return;
     }
+    request->partitions.start++;
+    request->partitions.unready = request->partitions.count;
+    request->partitions.is_active = 1;
     if (request->kind == PERSISTENT_SEND) {
         record_send(request->communicator, request->peer, request->tag, request->bytes);
     } else if (request->kind == PERSISTENT_RECEIVE) {

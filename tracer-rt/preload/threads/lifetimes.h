@@ -128,32 +128,66 @@ EXPORTED int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
     return result;
 }
 
-EXPORTED int pthread_join(pthread_t handle, void **value) {
-    struct thread *thread;
-    int result;
-    ensure_next_functions();
-    if (!IS_PROGRAM_CALL()) {
-        return next.pthread_join(handle, value);
-    }
-    /* The function is a cancellation point, also if it does not wait. */
-    pthread_testcancel();
-    result = next.pthread_tryjoin_np(handle, value);
-    if (result == 0) {
-        release_thread(take_thread(handle));
-        return 0;
-    }
-    if (result != EBUSY) {
-        return next.pthread_join(handle, value);
-    }
-    record_first_thread();
-    threads_join_begin();
-    result = next.pthread_join(handle, value);
-    thread = take_thread(handle);
+/* Records the end of a wait for the end of a thread. `result` is that of the function that
+ * waited. */
+static void record_join_end(pthread_t handle, int result) {
+    struct thread *thread = result == 0 ? take_thread(handle) : NULL;
     if (thread == NULL) {
         threads_join_end(0, 0, tumit1_now());
     } else {
         threads_join_end(thread->number, (uint64_t)thread->id, thread->end_time);
     }
     release_thread(thread);
+}
+
+/* Joins a thread that has ended, or records the wait around an expression. */
+#define RECORD_JOIN(handle, value, expression)                                                                         \
+    do {                                                                                                               \
+        ensure_next_functions();                                                                                       \
+        if (!IS_PROGRAM_CALL()) {                                                                                      \
+            return (expression);                                                                                       \
+        }                                                                                                              \
+        /* The functions are cancellation points, also if they do not wait. */                                         \
+        pthread_testcancel();                                                                                          \
+        result = next.pthread_tryjoin_np(handle, value);                                                               \
+        if (result == 0) {                                                                                             \
+            release_thread(take_thread(handle));                                                                       \
+            return 0;                                                                                                  \
+        }                                                                                                              \
+        if (result != EBUSY) {                                                                                         \
+            return (expression);                                                                                       \
+        }                                                                                                              \
+        record_first_thread();                                                                                         \
+        threads_join_begin();                                                                                          \
+        result = (expression);                                                                                         \
+        record_join_end(handle, result);                                                                               \
+    } while (0)
+
+EXPORTED int pthread_join(pthread_t handle, void **value) {
+    int result;
+    RECORD_JOIN(handle, value, next.pthread_join(handle, value));
+    return result;
+}
+
+EXPORTED int pthread_timedjoin_np(pthread_t handle, void **value, const struct timespec *end) {
+    int result;
+    RECORD_JOIN(handle, value, next.pthread_timedjoin_np(handle, value, end));
+    return result;
+}
+
+EXPORTED int pthread_clockjoin_np(pthread_t handle, void **value, clockid_t clock, const struct timespec *end) {
+    int result;
+    RECORD_JOIN(handle, value, next.pthread_clockjoin_np(handle, value, clock, end));
+    return result;
+}
+
+/* Joins a thread only if it has ended. */
+EXPORTED int pthread_tryjoin_np(pthread_t handle, void **value) {
+    int result;
+    ensure_next_functions();
+    result = next.pthread_tryjoin_np(handle, value);
+    if (result == 0 && IS_PROGRAM_CALL()) {
+        release_thread(take_thread(handle));
+    }
     return result;
 }

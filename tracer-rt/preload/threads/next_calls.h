@@ -5,6 +5,8 @@
     CALL(int, pthread_create, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))                        \
     CALL(int, pthread_join, (pthread_t, void **))                                                                      \
     CALL(int, pthread_tryjoin_np, (pthread_t, void **))                                                                \
+    CALL(int, pthread_timedjoin_np, (pthread_t, void **, const struct timespec *))                                     \
+    CALL(int, pthread_clockjoin_np, (pthread_t, void **, clockid_t, const struct timespec *))                          \
     CALL(int, pthread_mutex_lock, (pthread_mutex_t *))                                                                 \
     CALL(int, pthread_mutex_trylock, (pthread_mutex_t *))                                                              \
     CALL(int, pthread_mutex_timedlock, (pthread_mutex_t *, const struct timespec *))                                   \
@@ -13,6 +15,10 @@
     CALL(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t *))                                                          \
     CALL(int, pthread_rwlock_wrlock, (pthread_rwlock_t *))                                                             \
     CALL(int, pthread_rwlock_trywrlock, (pthread_rwlock_t *))                                                          \
+    CALL(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t *, const struct timespec *))                               \
+    CALL(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t *, const struct timespec *))                               \
+    CALL(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t *, clockid_t, const struct timespec *))                    \
+    CALL(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t *, clockid_t, const struct timespec *))                    \
     CALL(int, pthread_cond_wait, (pthread_cond_t *, pthread_mutex_t *))                                                \
     CALL(int, pthread_cond_timedwait, (pthread_cond_t *, pthread_mutex_t *, const struct timespec *))                  \
     CALL(int, pthread_cond_clockwait, (pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *))       \

@@ -62,37 +62,57 @@ EXPORTED int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock, co
 
 /* ---- Reader-writer locks ---- */
 
+/* Tries to get a reader-writer lock, and records the wait around an expression if another thread
+ * has it. */
+#define RECORD_RWLOCK_WAIT(lock, access, try_function, expression)                                                     \
+    do {                                                                                                               \
+        ensure_next_functions();                                                                                       \
+        result = next.try_function(lock);                                                                              \
+        if (__builtin_expect(result != EBUSY, 1)) {                                                                    \
+            return result;                                                                                             \
+        }                                                                                                              \
+        if (!IS_PROGRAM_CALL()) {                                                                                      \
+            return (expression);                                                                                       \
+        }                                                                                                              \
+        record_first_thread();                                                                                         \
+        threads_rwlock_wait_begin(threads_lock_access_##access, ADDRESS(lock), (uint64_t)(lock)->__data.__cur_writer); \
+        result = (expression);                                                                                         \
+        threads_rwlock_wait_end(ADDRESS(lock));                                                                        \
+    } while (0)
+
 EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
     int result;
-    ensure_next_functions();
-    result = next.pthread_rwlock_tryrdlock(lock);
-    if (__builtin_expect(result != EBUSY, 1)) {
-        return result;
-    }
-    if (!IS_PROGRAM_CALL()) {
-        return next.pthread_rwlock_rdlock(lock);
-    }
-    record_first_thread();
-    threads_rwlock_wait_begin(threads_lock_access_read, ADDRESS(lock), (uint64_t)lock->__data.__cur_writer);
-    result = next.pthread_rwlock_rdlock(lock);
-    threads_rwlock_wait_end(ADDRESS(lock));
+    RECORD_RWLOCK_WAIT(lock, read, pthread_rwlock_tryrdlock, next.pthread_rwlock_rdlock(lock));
     return result;
 }
 
 EXPORTED int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
     int result;
-    ensure_next_functions();
-    result = next.pthread_rwlock_trywrlock(lock);
-    if (__builtin_expect(result != EBUSY, 1)) {
-        return result;
-    }
-    if (!IS_PROGRAM_CALL()) {
-        return next.pthread_rwlock_wrlock(lock);
-    }
-    record_first_thread();
-    threads_rwlock_wait_begin(threads_lock_access_write, ADDRESS(lock), (uint64_t)lock->__data.__cur_writer);
-    result = next.pthread_rwlock_wrlock(lock);
-    threads_rwlock_wait_end(ADDRESS(lock));
+    RECORD_RWLOCK_WAIT(lock, write, pthread_rwlock_trywrlock, next.pthread_rwlock_wrlock(lock));
+    return result;
+}
+
+EXPORTED int pthread_rwlock_timedrdlock(pthread_rwlock_t *lock, const struct timespec *end) {
+    int result;
+    RECORD_RWLOCK_WAIT(lock, read, pthread_rwlock_tryrdlock, next.pthread_rwlock_timedrdlock(lock, end));
+    return result;
+}
+
+EXPORTED int pthread_rwlock_timedwrlock(pthread_rwlock_t *lock, const struct timespec *end) {
+    int result;
+    RECORD_RWLOCK_WAIT(lock, write, pthread_rwlock_trywrlock, next.pthread_rwlock_timedwrlock(lock, end));
+    return result;
+}
+
+EXPORTED int pthread_rwlock_clockrdlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *end) {
+    int result;
+    RECORD_RWLOCK_WAIT(lock, read, pthread_rwlock_tryrdlock, next.pthread_rwlock_clockrdlock(lock, clock, end));
+    return result;
+}
+
+EXPORTED int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t clock, const struct timespec *end) {
+    int result;
+    RECORD_RWLOCK_WAIT(lock, write, pthread_rwlock_trywrlock, next.pthread_rwlock_clockwrlock(lock, clock, end));
     return result;
 }
 
@@ -168,7 +188,7 @@ static int is_valid_time(const struct timespec *time) { return time->tv_nsec >= 
         ensure_next_functions();                                                                                       \
         /* The functions are cancellation points, also if they do not wait. */                                         \
         pthread_testcancel();                                                                                          \
-        if ((is_valid) && next.sem_trywait(semaphore) == 0) {                                                                        \
+        if ((is_valid) && next.sem_trywait(semaphore) == 0) {                                                          \
             return 0;                                                                                                  \
         }                                                                                                              \
         errno = error;                                                                                                 \

@@ -88,7 +88,7 @@ codes! {
     UnusedType = 55, "No rule creates anything of this type, so it is never shown.";
     UnusedValue = 56, "No rule uses this value, so it is never shown.";
     UselessLook = 57, "Only events have shapes. The size of a state is a share of the height of its row, at most 1.";
-    UnknownCategory = 58, "Categories are `busy`, `overhead`, `idle` and `ignored`. Only states have categories.";
+    UnknownCategory = 58, "Categories are `busy`, `overhead`, `idle` and `ignored`. Only states have categories, and links can be `ignored`.";
     UselessCategory = 59, "The pattern of a category matches no value, so it has no effect.";
     // Rules.
     WrongVerb = 60, "The verb does not match the kind of the type: states are set, pushed, popped and reset; variables are set, added to and subtracted from; events are marked; links are started and ended.";

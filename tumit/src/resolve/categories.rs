@@ -122,15 +122,19 @@ fn category(word: &Ident, diagnostics: &mut Diagnostics) -> Option<SpecCategory>
 }
 
 /// The category that a declared value gives. Reports an unknown word, and a value that is no state.
+/// The values of links can be `ignored`: their receivers do not wait for them.
 pub(super) fn own_category(word: &Ident, kind: EntityKind, diagnostics: &mut Diagnostics) -> Option<SpecCategory> {
     let category_value = category(word, diagnostics)?;
-    if kind == EntityKind::State {
+    if kind == EntityKind::State || kind == EntityKind::Link && category_value == SpecCategory::Ignored {
         return Some(category_value);
     }
-    let kind = if kind == EntityKind::Event { "an event" } else { "a link" };
+    let (kind, label) = match kind {
+        EntityKind::Event => ("an event", "only states have categories"),
+        _ => ("a link", "a link can only be `ignored`"),
+    };
     diagnostics.push(
         Diagnostic::error(Code::UnknownCategory, format!("{kind} has no category"))
-            .with_location(word.span, "only states have categories")
+            .with_location(word.span, label)
             .help("remove it"),
     );
     None

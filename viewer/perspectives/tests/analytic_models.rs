@@ -18,6 +18,11 @@ type MessageSpec = (usize, u32, usize, u32);
 
 /// Makes an execution. Timestamps are seconds.
 fn execution(units: &[Vec<StateSpec>], messages: &[MessageSpec]) -> Execution {
+    execution_with_links(units, messages, "m")
+}
+
+/// Makes an execution whose links have a value: `m`, or `put`, which is ignored.
+fn execution_with_links(units: &[Vec<StateSpec>], messages: &[MessageSpec], value: &str) -> Execution {
     let mut lines: Vec<(u32, u32, String)> = Vec::new();
     let end = units.iter().flatten().map(|state| state.1).max().unwrap_or(0);
     for (unit, states) in units.iter().enumerate() {
@@ -29,8 +34,8 @@ fn execution(units: &[Vec<StateSpec>], messages: &[MessageSpec]) -> Execution {
         lines.push((end, 4, format!("7 {end} R u{unit}")));
     }
     for (key, (from, sent, to, received)) in messages.iter().enumerate() {
-        lines.push((*sent, 3, format!("15 {sent} 0 L u{from} m {key}")));
-        lines.push((*received, 3, format!("16 {received} 0 L u{to} m {key}")));
+        lines.push((*sent, 3, format!("15 {sent} 0 L u{from} {value} {key}")));
+        lines.push((*received, 3, format!("16 {received} 0 L u{to} {value} {key}")));
     }
     lines.sort_by_key(|line| (line.0, line.1));
     let mut text = include_str!("../../tests/header.paje").to_owned();
@@ -40,6 +45,8 @@ fn execution(units: &[Vec<StateSpec>], messages: &[MessageSpec]) -> Execution {
     }
     text.push_str("5 waits S \"waits for mutex\" \"1 0 0\"\n5 holds S \"holds mutex\" \"0 1 1\"\n");
     text.push_str("5 m L m \"0 0 1\"\n");
+    text.push_str("%EventDef PajeDefineEntityValue 41\n% Alias string\n% Type string\n% Name string\n");
+    text.push_str("% Category string\n%EndEventDef\n41 put L put ignored\n");
     lines.iter().for_each(|line| _ = writeln!(text, "{}", line.2));
     let store = TraceStore::from_paje("model", text.as_bytes()).expect("a valid model");
     Execution::new(Arc::new(store), ExecutionSettings::default()).expect("a valid model")
@@ -88,6 +95,17 @@ fn the_path_of_a_pipeline_visits_each_unit() {
     let Efficiency { parallel, load_balance, communication, .. } = efficiency(&pipeline);
     assert!((parallel - 10.0 / 36.0).abs() < 1e-12, "{parallel}");
     assert!((load_balance - 1.0).abs() < 1e-12 && (communication - 10.0 / 36.0).abs() < 1e-12);
+}
+
+/// A unit writes to the memory of another one, which is in a receive at that time.
+#[test]
+fn units_do_not_wait_for_links_of_ignored_values() {
+    let states = [vec![(0, 10, "compute"), (10, 12, "send")], vec![(0, 12, "recv")]];
+    let links = [(0, 10, 1, 12)];
+    assert_eq!(waits(&execution(&states, &links)), [(WaitKind::LateSender, 1, 0, 10, Some(0))]);
+    let transfer = execution_with_links(&states, &links, "put");
+    assert_eq!(waits(&transfer), []);
+    assert!(path(&transfer).iter().all(|segment| segment.0.is_some()), "{:?}", path(&transfer));
 }
 
 /// A message that arrives before its receive begins does not change the path.

@@ -135,6 +135,44 @@ fn barriers_of_two_communicators_overlap() {
     assert_eq!((is_guess, bytes, main_cause), (false, Some(42), Some(("rank1".to_owned(), 1.0))));
 }
 
+/// Rank 0 works after it has started two operations, and waits for both from 4 to 10. Rank 1 enters
+/// the first one at 5 and the second one at 9, and works until both are complete. Rank 2 enters
+/// before rank 0 waits.
+#[test]
+fn units_wait_for_nonblocking_operations_in_the_states_that_complete_them() {
+    let mut text = include_str!("../../tests/header.paje").to_owned();
+    text.push_str("%EventDef PajePushState 40\n% Time date\n% Container string\n% Type string\n% Value string\n");
+    text.push_str("% operation int\n% collective string\n%EndEventDef\n");
+    text.push_str("%EventDef PajeDefineEntityValue 41\n% Alias string\n% Type string\n% Name string\n");
+    text.push_str("% Category string\n%EndEventDef\n");
+    text.push_str("0 R 0 Rank\n0 O R Operations\n2 S R Activity\n2 N O Operation\n");
+    text.push_str("5 compute S compute \"0 1 0\"\n5 wait S Wait \"1 0 0\"\n41 barrier N Ibarrier ignored\n");
+    for unit in 0..3 {
+        _ = writeln!(text, "6 0 u{unit} 0 R rank{unit}\n12 0 u{unit} S compute");
+        _ = writeln!(text, "6 0 a{unit} u{unit} O first{unit}\n6 0 b{unit} u{unit} O second{unit}");
+    }
+    for unit in [0, 2] {
+        _ = writeln!(text, "40 1 a{unit} N barrier 0 barrier\n40 2 b{unit} N barrier 1 barrier");
+    }
+    text.push_str("12 4 u0 S wait\n40 5 a1 N barrier 0 barrier\n40 9 b1 N barrier 1 barrier\n");
+    for unit in 0..3 {
+        _ = writeln!(text, "13 10 a{unit} N\n13 10 b{unit} N");
+    }
+    text.push_str("13 10 u0 S\n");
+    for unit in 0..3 {
+        _ = writeln!(text, "13 12 u{unit} S\n7 12 O a{unit}\n7 12 O b{unit}\n7 12 R u{unit}");
+    }
+    let store = TraceStore::from_paje("model", text.as_bytes()).expect("a valid model");
+    assert!(store.summary().diagnostics.is_empty(), "{:?}", store.summary().diagnostics);
+    let execution = Execution::new(Arc::new(store), ExecutionSettings::default()).expect("a valid model");
+    // The state waits for the second operation, too. It is one wait.
+    assert_eq!(waits(&execution), [(0, 4, 9, Some(1))]);
+    let groups = collective_groups(&execution, &set_of(&execution), execution.extent());
+    assert_eq!((groups.len(), groups[0].operations, groups[0].parts), (1, 2, 6));
+    assert_eq!(groups[0].wait_nanos, i128::from(1 + 5) * i128::from(SECOND));
+    assert_eq!(path(&execution), [(1, 0, 9), (0, 9, 12)]);
+}
+
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let choice = (0usize..4, 0usize..4, 1u32..16, prop::collection::vec((0i64..9, 1i64..9), 4));
     prop::collection::vec(choice, 1..12).prop_map(|choices| {

@@ -8,7 +8,7 @@
 //!
 //! let part = |unit, enter| {
 //!     let (state, leave) = (EntityId::State(unit), 30);
-//!     CollectivePart { unit, state, enter, leave, is_root: false, bytes: None }
+//!     CollectivePart { unit, state, enter, leave, wait_from: enter, is_root: false, bytes: None }
 //! };
 //! let parts = vec![part(0, 10), part(1, 25)];
 //! let kind = CollectiveKind::Barrier;
@@ -32,6 +32,9 @@ pub struct CollectivePart {
     pub enter: i64,
     /// The time at which it leaves the operation, in nanoseconds.
     pub leave: i64,
+    /// The time from which the unit can wait, in nanoseconds: `enter`, unless the unit is known to
+    /// work during a non-blocking operation.
+    pub wait_from: i64,
     /// Whether it is the part of the root.
     pub is_root: bool,
     /// The number of bytes that the unit sends or receives, if it is known.
@@ -73,12 +76,12 @@ impl Collective {
                 self.last_entered()?
             }
         };
-        (cause.state != part.state && cause.unit != part.unit && cause.enter > part.enter).then_some(cause)
+        (cause.state != part.state && cause.unit != part.unit && cause.enter > part.wait_from).then_some(cause)
     }
 
     /// The time in nanoseconds that a part waits for another one.
     pub fn wait_of(&self, part: &CollectivePart) -> i64 {
-        self.wait_cause(part).map_or(0, |cause| cause.enter.min(part.leave) - part.enter)
+        self.wait_cause(part).map_or(0, |cause| cause.enter.min(part.leave) - part.wait_from)
     }
 
     /// The transfers of the operation, as pairs of a sending and a receiving part: from the root to

@@ -97,7 +97,9 @@ impl PartsByOperation {
                         return Ok(());
                     }
                     let (enter, leave) = (state.life.from.0, state.life.to.0);
-                    let part = CollectivePart { unit, state: state.id, enter, leave, is_root: false, bytes: None };
+                    let (state_id, wait_from) = (state.id, enter);
+                    let part =
+                        CollectivePart { unit, state: state_id, enter, leave, wait_from, is_root: false, bytes: None };
                     batch.push(FoundState { value: state.value, part });
                     if batch.len() >= FIELDS_AT_ONCE { parts_by_operation.add(source, &mut batch) } else { Ok(()) }
                 })?;
@@ -146,6 +148,7 @@ impl PartsByOperation {
                     state: operation_part.id,
                     enter: facts.life.from.0,
                     leave: facts.life.to.0,
+                    wait_from: facts.life.from.0,
                     is_root: number_of_facts(&facts, IS_ROOT) == Some(1.0),
                     bytes: number_of_facts(&facts, BYTES).and_then(as_count),
                 };

@@ -13,7 +13,7 @@ use crate::rules::placeholder;
 use crate::rules::referent_table::{Distinctness, builtin_key};
 use crate::rules::rule_model::RuleModel;
 use crate::rules::rule_value::{BY_KEYS, RuleValue, SymbolId, Symbols};
-use crate::rules::stream_facts::StreamFacts;
+use crate::rules::stream_facts::{StreamFacts, ThreadKey};
 use crate::run::OpenRun;
 
 /// The identity of a container that is distinct per process or thread.
@@ -85,7 +85,7 @@ fn members(
         is_of_host |= kind.keys.iter().any(|key| key == "host");
         ancestor = kind.parent;
     }
-    let is_one_process = plan.streams.last().is_none_or(|stream| stream.process == 0);
+    let is_one_process = plan.streams.iter().all(|stream| stream.identity.process == 0);
     let may_collide = match distinct {
         Distinctness::Thread => plan.streams.len() > 1,
         Distinctness::Keys | Distinctness::Process => !is_one_process && !is_in_process,
@@ -98,10 +98,10 @@ fn members(
     let mut added: FxHashSet<(u32, u32, SymbolId)> = FxHashSet::default();
     let mut text = String::new();
     for (number, stream) in (0u32..).zip(&*plan.streams) {
-        let process = u32::try_from(stream.process).unwrap_or(BY_KEYS);
+        let process = stream.identity.process;
         let name = if distinct == Distinctness::Keys { stream.thread_name } else { SymbolId(0) };
         let thread = match distinct {
-            Distinctness::Thread => stream.thread + 1,
+            Distinctness::Thread => stream.identity.thread + 1,
             Distinctness::Keys => BY_KEYS,
             Distinctness::Process => 0,
         };
@@ -167,19 +167,20 @@ impl<'m> LabelPattern<'m> {
 /// distinct for all. Threads of one process differ by an ordinal in order of creation. `None` if no
 /// suffix is needed.
 fn distinguishing_suffixes(run: &OpenRun, streams: &[&StreamFacts]) -> Vec<Option<String>> {
-    let mut processes: Vec<usize> = streams.iter().map(|stream| stream.process).collect();
+    let mut processes: Vec<u32> = streams.iter().map(|stream| stream.identity.process).collect();
     processes.sort_unstable();
     processes.dedup();
     let of_process = process_texts(run, &processes);
-    let mut threads: Vec<(usize, u32)> = streams.iter().map(|stream| (stream.process, stream.thread)).collect();
+    let mut threads: Vec<ThreadKey> = streams.iter().map(|stream| stream.identity).collect();
     threads.sort_unstable();
     threads.dedup();
     let text = |stream: &&StreamFacts| {
-        let index = processes.binary_search(&stream.process).ok();
+        let ThreadKey { process, .. } = stream.identity;
+        let index = processes.binary_search(&process).ok();
+        let first = threads.partition_point(|thread| thread.process < process);
+        let end = threads.partition_point(|thread| thread.process <= process);
+        let before = threads.partition_point(|thread| *thread < stream.identity);
         let process = index.and_then(|index| of_process.get(index));
-        let first = threads.partition_point(|thread| thread.0 < stream.process);
-        let end = threads.partition_point(|thread| thread.0 <= stream.process);
-        let before = threads.partition_point(|thread| *thread < (stream.process, stream.thread));
         let ordinal = (end - first > 1).then(|| format!("#{}", before - first + 1));
         match (process, ordinal) {
             (Some(process), Some(ordinal)) => Some(format!(" ({process}, {ordinal})")),
@@ -191,16 +192,16 @@ fn distinguishing_suffixes(run: &OpenRun, streams: &[&StreamFacts]) -> Vec<Optio
 }
 
 /// By process: a short text that is unique among these; empty if there is one process.
-fn process_texts(run: &OpenRun, processes: &[usize]) -> Vec<String> {
+fn process_texts(run: &OpenRun, processes: &[u32]) -> Vec<String> {
     if processes.len() < 2 {
         return Vec::new();
     }
-    let host = |process: &usize| run.processes[*process].host.clone();
-    let pid = |process: &usize| format!("pid {}", run.processes[*process].pid);
-    let base =
-        |process: &usize| run.processes[*process].rank.map_or_else(|| pid(process), |rank| format!("rank {rank}"));
-    let name = |process: &usize| run.process_name(*process);
-    let ways: [&dyn Fn(&usize) -> String; 3] = [&base, &host, &pid];
+    let host = |process: &u32| run.processes[*process as usize].host.clone();
+    let pid = |process: &u32| format!("pid {}", run.processes[*process as usize].pid);
+    let rank = |process: &u32| run.processes[*process as usize].rank;
+    let base = |process: &u32| rank(process).map_or_else(|| pid(process), |rank| format!("rank {rank}"));
+    let name = |process: &u32| run.process_name(*process as usize);
+    let ways: [&dyn Fn(&u32) -> String; 3] = [&base, &host, &pid];
     for way in ways {
         let texts: Vec<String> = processes.iter().map(way).collect();
         let mut sorted: Vec<&String> = texts.iter().collect();

@@ -13,9 +13,11 @@ use crate::clock::{RunClocks, StreamExtent, TimestampMap};
 use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::rules::{
     CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel,
-    SourceLocation, StreamFacts, Symbols, ValueColumn, compile_spec, layouts, spec_of, with_default_rules,
+    SourceLocation, StreamFacts, Symbols, ThreadKey, ValueColumn, compile_spec, layouts, spec_of, to_u32,
+    with_default_rules,
 };
 use crate::run::OpenRun;
+use crate::run::process_identity::thread_numbers;
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, StreamInRun, open_shared};
 use tumit_paje::{TraceDiagnostic, TypeId};
 
@@ -287,6 +289,11 @@ impl<'r> ConversionPlan<'r> {
         RunStreamReader::new(process, stream, file)
     }
 
+    /// Whether a process has several files.
+    pub(crate) fn has_shared_processes(&self) -> bool {
+        self.streams.iter().any(|stream| stream.identity.process != to_u32(stream.process))
+    }
+
     /// Whether there are rules for the ends of threads or processes.
     pub(crate) fn has_end_rules(&self) -> bool {
         self.ends.iter().any(|ends| !ends.thread.is_empty() || !ends.process.is_empty())
@@ -448,19 +455,22 @@ fn programs_of(
 /// The facts that all records of a stream share, for each stream.
 fn streams(run: &OpenRun, facts: &[ProcessFacts], symbols: &mut Symbols) -> Arc<[StreamFacts]> {
     let mut streams = Vec::new();
+    let first_files = run.first_files();
+    let thread_numbers = thread_numbers(&run.processes, &first_files);
     for ((number, process), facts) in run.processes.iter().enumerate().zip(facts) {
+        let first_file = first_files[number];
         let host = symbols.intern(if process.host.is_empty() { "?" } else { &process.host });
-        for stream in &process.streams {
+        for (stream, thread) in process.streams.iter().zip(&thread_numbers[number]) {
             let first = stream.blocks.first().map_or(u64::MAX, |block| block.header.first_ticks);
             streams.push(StreamFacts {
                 number: streams.len(),
                 process: number,
-                thread: stream.thread.number,
+                identity: ThreadKey { process: to_u32(first_file), thread: *thread },
                 begin: facts.clock.global_from_ticks(first),
                 pid: process.pid,
                 tid: stream.shown_tid(),
                 // A process outside a job has no rank. Its position in the run replaces the rank.
-                rank: process.rank.unwrap_or(number as u64),
+                rank: process.rank.unwrap_or(first_file as u64),
                 host,
                 thread_name: symbols.intern(&stream.thread_name()),
                 name_ordinal: stream.thread.ordinal,

@@ -6,6 +6,7 @@ use crate::convert::planning::plan::ConversionPlan;
 use crate::convert::planning::thread_ends::{EndEvent, EndEvents};
 use crate::rules::referent_table::NO_PROCESS;
 use crate::rules::rule_value::{BY_KEYS, KeyPart};
+use crate::rules::stream_facts::ThreadKey;
 use tumit_paje::ContainerId;
 
 /// A container. It is valid as long as its number still has this id.
@@ -27,7 +28,7 @@ pub(crate) struct EndTable {
     has_threads: bool,
     pub(super) has_rules: bool,
     of_process: FxHashMap<u32, Vec<ContainerRef>>,
-    of_thread: FxHashMap<(u32, u32), Vec<ContainerRef>>,
+    of_thread: FxHashMap<ThreadKey, Vec<ContainerRef>>,
 }
 
 impl EndTable {
@@ -51,7 +52,7 @@ impl EndTable {
             self.of_process.entry(process).or_default().push(container);
         }
         if is_stream && self.has_threads && thread != 0 && thread != BY_KEYS {
-            self.of_thread.entry((process, thread - 1)).or_default().push(container);
+            self.of_thread.entry(ThreadKey { process, thread: thread - 1 }).or_default().push(container);
         }
     }
 
@@ -61,12 +62,14 @@ impl EndTable {
         Some(end)
     }
 
-    /// The containers that end with a thread or process. Its end rules may have created some of
+    /// The containers that end with a thread or process. There are none if another file of the
+    /// process has a later end. Its end rules may have created some of
     /// them.
     pub(super) fn places(&mut self, end: &EndEvent) -> Vec<ContainerRef> {
         let places = match end.is_process {
-            true => self.of_process.remove(&end.process),
-            false => self.of_thread.remove(&(end.process, end.thread)),
+            _ if !end.is_last => None,
+            true => self.of_process.remove(&end.identity.process),
+            false => self.of_thread.remove(&end.identity),
         };
         places.unwrap_or_default()
     }

@@ -10,6 +10,7 @@ use tests::programs::tumit;
 
 use super::views::{CARDS_SETTLED, go_to, open_dock, preset, titles};
 use crate::accessibility::{axe, faults};
+use crate::costs::large_trace;
 
 /// A program of ranks that compute, send to the next rank and wait, in rounds of 10 ms.
 fn ranks(count: usize, rounds: usize) -> String {
@@ -332,50 +333,75 @@ fn axe_reports_no_violation_at_marks_and_layouts() {
     }
 }
 
+/// Frames of the page during playback, and the requests that it sends.
+struct Playback {
+    /// Milliseconds between frames, ascending.
+    frame_intervals: Vec<f64>,
+    /// The number of ticks of each request, and its bytes on the network.
+    requests: Vec<(f64, f64)>,
+}
+
+impl Playback {
+    /// Plays six cards for 120 frames.
+    fn measure(browser: &mut BrowserPage, viewer: &ViewProcess) -> Self {
+        let views = [
+            "kiviat",
+            "utilization-meter",
+            "communication-matrix",
+            "message-queues",
+            "utilization-count",
+            "processor-status",
+        ];
+        show_cards(browser, viewer, &json!(views));
+        go_to(browser, "20ms");
+        browser.evaluate("performance.setResourceTimingBufferSize(5000); performance.clearResourceTimings()");
+        browser.evaluate("{ window.frames_ = []; let last = null; const step = (now) => { if (last !== null) frames_.push(now - last); last = now; if (frames_.length < 120) requestAnimationFrame(step); }; document.querySelector('#cards').focus(); requestAnimationFrame(step); }");
+        browser.key("l");
+        browser.wait("frames_.length >= 120");
+        let paused = browser.evaluate("document.querySelector('#play-pause').getAttribute('aria-label')");
+        assert_eq!(paused, "Pause", "it still plays");
+        browser.key("k");
+        let requests = browser.evaluate(
+            "performance.getEntriesByType('resource').filter(one => one.name.includes('api/cards')).map(one => [new URL(one.name).searchParams.get('later')?.split(',').length ?? 0, one.encodedBodySize, one.duration])",
+        );
+        let requests = requests.as_array().unwrap().iter();
+        let requests = requests.map(|entry| (entry[0].as_f64().unwrap() + 1.0, entry[1].as_f64().unwrap())).collect();
+        let mut frame_intervals: Vec<f64> =
+            browser.evaluate("frames_").as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+        frame_intervals.sort_by(f64::total_cmp);
+        Self { frame_intervals, requests }
+    }
+
+    fn bytes_per_tick(&self) -> f64 {
+        let sum = |part: fn(&(f64, f64)) -> f64| self.requests.iter().map(part).sum::<f64>();
+        sum(|request| request.1) / sum(|request| request.0)
+    }
+}
+
 /// The drawings of a tick are small, and are there before the tick.
 #[test]
 fn play_fetches_ahead_and_sends_little() {
     let viewer = ViewProcess::of(&ranks(64, 20));
     let (mut browser, _) = open(&viewer);
-    let views = [
-        "kiviat",
-        "utilization-meter",
-        "communication-matrix",
-        "message-queues",
-        "utilization-count",
-        "processor-status",
-    ];
-    show_cards(&mut browser, &viewer, &json!(views));
-    go_to(&mut browser, "20ms");
-    browser.evaluate("performance.setResourceTimingBufferSize(5000); performance.clearResourceTimings()");
-    browser.evaluate("{ window.frames_ = []; let last = null; const step = (now) => { if (last !== null) frames_.push(now - last); last = now; if (frames_.length < 120) requestAnimationFrame(step); }; document.querySelector('#cards').focus(); requestAnimationFrame(step); }");
-    browser.key("l");
-    browser.wait("frames_.length >= 120");
-    let paused = browser.evaluate("document.querySelector('#play-pause').getAttribute('aria-label')");
-    assert_eq!(paused, "Pause", "it still plays");
-    browser.key("k");
-    let requests = browser.evaluate(
-        "performance.getEntriesByType('resource').filter(one => one.name.includes('api/cards')).map(one => [new URL(one.name).searchParams.get('later')?.split(',').length ?? 0, one.encodedBodySize, one.duration])",
-    );
-    let requests: Vec<(f64, f64)> = requests
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|entry| (entry[0].as_f64().unwrap() + 1.0, entry[1].as_f64().unwrap()))
-        .collect();
-    let (ticks, bytes) = requests.iter().fold((0.0, 0.0), |sum, request| (sum.0 + request.0, sum.1 + request.1));
-    let mut frames: Vec<f64> =
-        browser.evaluate("frames_").as_array().unwrap().iter().filter_map(Value::as_f64).collect();
-    frames.sort_by(f64::total_cmp);
-    println!(
-        "frame interval: median {:.1} ms, 95 % {:.1} ms; {ticks} ticks in {} requests, {:.0} bytes per tick",
-        frames[frames.len() / 2],
-        frames[frames.len() * 95 / 100],
-        requests.len(),
-        bytes / ticks
-    );
-    assert!(bytes / ticks <= 8192.0, "{requests:?}");
-    assert!(requests.len() < 60, "a tick needs no request: {requests:?}");
+    let playback = Playback::measure(&mut browser, &viewer);
+    assert!(playback.bytes_per_tick() <= 8192.0, "{:?}", playback.requests);
+    assert!(playback.requests.len() < 60, "a tick needs no request: {:?}", playback.requests);
     browser.screenshot(&screenshot_path("cards-64.png"));
     assert!(browser.complaints().is_empty(), "{:?}", browser.complaints());
+}
+
+#[test]
+#[ignore = "measures a large trace: set TUMIT_BIN and TUMIT_COSTS"]
+fn measures_frame_intervals_of_playback() {
+    let viewer = large_trace();
+    let (mut browser, _) = open(&viewer);
+    let playback = Playback::measure(&mut browser, &viewer);
+    let frames = &playback.frame_intervals;
+    println!(
+        "frame interval: median {:.1} ms, 95 % {:.1} ms; {} requests, {:.0} bytes per tick",
+        frames[frames.len() / 2],
+        frames[frames.len() * 95 / 100],
+        playback.requests.len(),
+        playback.bytes_per_tick()
+    );
 }

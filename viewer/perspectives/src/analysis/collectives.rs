@@ -23,11 +23,13 @@ mod guess;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{GlobalNanos, QueryError, TimeRange, TypeModel, ValueId};
 use tumit_viewer::stats::RecordedOperations;
-use tumit_viewer::stats::collective::Collective;
+use tumit_viewer::stats::collective::{Collective, CollectivePart};
 
 use crate::analysis::collectives::guess::GuessedOperations;
+use crate::analysis::innermost_state::{InnermostState, innermost_state};
 use crate::execution::Execution;
 
 /// The collective operations of an execution.
@@ -57,6 +59,9 @@ impl CollectiveSet {
         let GuessedOperations { list: guessed_list, guessed, unmatched } = GuessedOperations::new(execution)?;
         list.extend(guessed_list);
         let mut all = Self { list, guessed, unmatched, parts_without_operation };
+        for operation in &mut all.list {
+            set_waits(execution, operation)?;
+        }
         all.list.sort_by_key(|operation| operation.parts.first().map_or(i64::MAX, |part| part.enter));
         Ok(all)
     }
@@ -75,4 +80,34 @@ impl CollectiveSet {
             format!("The operations of {} are guessed from the names and the order of states.", names.join(", "))
         })
     }
+}
+
+/// Whether the states of an operation do not determine the activity of the units, so that the units
+/// may work meanwhile. The parts of a non-blocking operation are such states.
+pub(crate) fn is_nonblocking(execution: &Execution, operation: &Collective) -> bool {
+    let value = execution.model().values.get(operation.value.index());
+    value.is_some_and(|value| !execution.units().state_types.contains(&value.ty))
+}
+
+/// The state of a unit at the end of its part.
+///
+/// # Errors
+/// The errors of the source.
+pub(crate) fn state_at_end(execution: &Execution, part: &CollectivePart) -> Result<Option<InnermostState>, QueryError> {
+    innermost_state(execution, part.unit as usize, part.leave.saturating_sub(1))
+}
+
+/// Sets the times from which units wait for a non-blocking operation: the begins of the states in
+/// which they are when it ends, such as `MPI_Wait`. A unit that is busy then does not wait.
+fn set_waits(execution: &Execution, operation: &mut Collective) -> Result<(), QueryError> {
+    if !is_nonblocking(execution, operation) {
+        return Ok(());
+    }
+    for part in &mut operation.parts {
+        part.wait_from = match state_at_end(execution, part)? {
+            Some(state) if state.category != ActivityCategory::Busy => part.enter.max(state.life.from.0),
+            _ => part.leave,
+        };
+    }
+    Ok(())
 }

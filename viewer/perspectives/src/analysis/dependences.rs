@@ -130,7 +130,7 @@ impl<'a> Dependences<'a> {
     /// its end is found by [`Self::of_event`] only.
     pub fn visit(&self, mut visit: impl FnMut(u32, i64, DependentEvent)) {
         for (message, index) in self.messages.iter().zip(0_u32..) {
-            if message.sent < message.received {
+            if message.sent < message.received && is_awaited(self.execution, message) {
                 visit(message.to, message.received, DependentEvent::Receive(index));
                 visit(message.from, message.sent, DependentEvent::Send(index));
             }
@@ -210,6 +210,12 @@ impl<'a> Dependences<'a> {
     }
 }
 
+/// Whether the receiver of a message may wait for it. It does not if the value of the link is
+/// ignored: the sender writes to the memory of the receiver, or reads it.
+pub(crate) fn is_awaited(execution: &Execution, message: &UnitMessage) -> bool {
+    execution.categories().category(message.value) != ActivityCategory::Ignored
+}
+
 /// The state of a sender that waits for the receiver, and the begin of the receive. `None` if the
 /// sender does not wait.
 ///
@@ -246,7 +252,11 @@ fn of_lock_wait(wait: &LockWait) -> Option<Dependence> {
 /// The dependence of a part of a collective operation: on the last part for which it waits. If the
 /// root is unknown, the others can only have waited for the last unit.
 fn of_part(operation: &Collective, part: &CollectivePart) -> Option<Dependence> {
-    let later = |other: &CollectivePart| other.unit != part.unit && other.enter > part.enter;
+    // The unit worked until the operation was complete.
+    if part.wait_from >= part.leave && part.enter < part.leave {
+        return None;
+    }
+    let later = |other: &CollectivePart| other.unit != part.unit && other.enter > part.wait_from;
     let has_unknown_root = operation.kind.has_root() && operation.root().is_none();
     let (awaited, strength) = if has_unknown_root {
         (operation.last_entered().filter(|last| later(last))?, DependenceStrength::Unknown)
@@ -260,7 +270,7 @@ fn of_part(operation: &Collective, part: &CollectivePart) -> Option<Dependence> 
     // Otherwise the clocks are wrong.
     (awaited.enter < part.leave).then_some(Dependence {
         source: UnitMoment { unit: awaited.unit, time: awaited.enter },
-        since: part.enter,
+        since: part.wait_from,
         reached: awaited.enter,
         end: part.leave,
         reason: DependenceReason::Collective,

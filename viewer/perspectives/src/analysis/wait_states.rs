@@ -32,8 +32,8 @@ use std::collections::BTreeMap;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, QueryError, TimeRange, ValueId};
 
-use crate::analysis::collectives::CollectiveSet;
-use crate::analysis::dependences::late_receiver;
+use crate::analysis::collectives::{CollectiveSet, is_nonblocking, state_at_end};
+use crate::analysis::dependences::{is_awaited, late_receiver};
 use crate::analysis::innermost_state::{InnermostState, innermost_state};
 use crate::analysis::lock_waits::{LockWait, lock_waits};
 use crate::error::PerspectiveError;
@@ -101,7 +101,7 @@ pub fn wait_states(
     };
     match execution.messages() {
         Ok(messages) => {
-            for message in messages.list() {
+            for message in messages.list().iter().filter(|message| is_awaited(execution, message)) {
                 let receive = innermost_state(execution, message.to as usize, message.received.saturating_sub(1))?;
                 add(late_sender(message, receive));
                 add(late_receiver_wait(execution, message, receive)?);
@@ -110,7 +110,7 @@ pub fn wait_states(
         Err(PerspectiveError::NoData { .. }) => {}
         Err(error) => return Err(error),
     }
-    collective_waits(collectives, &mut add);
+    collective_waits(execution, collectives, &mut add)?;
     for &LockWait { unit, state, value, life, holder, .. } in lock_waits(execution)?.iter() {
         let (from, to) = (life.from.0, life.to.0);
         add(Some(WaitState { kind: WaitKind::Lock, unit, state, value, from, to, cause: holder }));
@@ -162,19 +162,29 @@ fn late_receiver_wait(
 }
 
 /// Each unit waits until the units have entered on which it depends. Operations with an unknown
-/// root have no waits.
-fn collective_waits(collectives: &CollectiveSet, add: &mut impl FnMut(Option<WaitState>)) {
+/// root have no waits. The wait for a non-blocking operation belongs to the state in which the unit
+/// waits, because one state can wait for several operations.
+fn collective_waits(
+    execution: &Execution,
+    collectives: &CollectiveSet,
+    add: &mut impl FnMut(Option<WaitState>),
+) -> Result<(), QueryError> {
     for operation in &collectives.list {
+        let is_nonblocking = is_nonblocking(execution, operation);
         for part in &operation.parts {
-            add(operation.wait_cause(part).map(|awaited| WaitState {
+            let Some(awaited) = operation.wait_cause(part) else { continue };
+            let waiting_state = if is_nonblocking { state_at_end(execution, part)? } else { None };
+            let (state, value) = waiting_state.map_or((part.state, operation.value), |state| (state.id, state.value));
+            add(Some(WaitState {
                 kind: WaitKind::Collective,
                 unit: part.unit,
-                state: part.state,
-                value: operation.value,
-                from: part.enter,
+                state,
+                value,
+                from: part.wait_from,
                 to: awaited.enter.min(part.leave),
                 cause: Some(awaited.unit),
             }));
         }
     }
+    Ok(())
 }

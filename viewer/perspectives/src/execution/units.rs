@@ -20,10 +20,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use tumit_paje::category::ActivityCategory;
 use tumit_viewer::filter::{FilterError, NamePattern, NamePatterns};
 use tumit_viewer::query::{
     ContainerId, ContainerInfo, NestedLaneGroup, PajeTypeKind, QueryError, TimeRange, TimelineSource, TypeId,
-    TypeModel, container_tree,
+    TypeModel, ValueId, container_tree,
 };
 
 use crate::error::PerspectiveError;
@@ -91,8 +92,9 @@ impl UnitSet {
     /// Finds the units of a trace.
     ///
     /// Without a choice, the units are the containers that links connect, if states are in them or
-    /// below them, otherwise those that have states. If a container has several state types, the
-    /// categories of a unit are those of the first type whose values have different categories.
+    /// below them, otherwise those that have states that are not ignored. If a container has several
+    /// state types, the categories of a unit are those of the first type whose values have different
+    /// categories.
     ///
     /// # Errors
     /// If a chosen type does not exist, or the source fails.
@@ -106,7 +108,10 @@ impl UnitSet {
         let state_groups = StateGroups::new(source, &containers, &positions);
         let ty = match &choice.level {
             Some(level) => chosen_level(&model, &containers, level)?,
-            None => default_level(source, &model, (&containers, &positions), &state_groups)?,
+            None => {
+                let activity_types = activity_types(&model, categories);
+                default_level(source, &model, (&containers, &positions), &state_groups, &activity_types)?
+            }
         };
         let (mut units, owners) = units_and_owners(&containers, ty);
         let state_types = match &choice.states {
@@ -310,6 +315,7 @@ fn default_level(
     model: &TypeModel,
     (containers, positions): (&[ContainerInfo], &FxHashMap<ContainerId, usize>),
     state_groups: &StateGroups,
+    activity_types: &BTreeSet<TypeId>,
 ) -> Result<TypeId, PerspectiveError> {
     // Number of links of each type that are examined. Links of a type usually connect containers of
     // the same types.
@@ -325,7 +331,9 @@ fn default_level(
         }
     }
     let (mut by_states, mut above_states): (BTreeMap<TypeId, u64>, BTreeSet<TypeId>) = Default::default();
-    for info in containers.iter().filter(|info| !state_groups.of(info.id).is_empty()) {
+    let has_activity =
+        |info: &&ContainerInfo| state_groups.of(info.id).iter().any(|group| activity_types.contains(&group.ty));
+    for info in containers.iter().filter(has_activity) {
         *by_states.entry(info.ty).or_default() += 1;
         let mut ancestor = info;
         while above_states.insert(ancestor.ty) {
@@ -342,6 +350,13 @@ fn default_level(
     with_states.retain(|ty, _| above_states.contains(ty));
     let level = largest(&with_states).or_else(|| largest(&by_states)).or_else(|| largest(&by_links));
     level.or_else(leaf).ok_or(PerspectiveError::NoContainers)
+}
+
+/// The state types with a value that is not ignored. The states of other types, such as those of
+/// non-blocking operations, are no activity.
+fn activity_types(model: &TypeModel, categories: &CategoryTable) -> BTreeSet<TypeId> {
+    let is_activity = |value: ValueId| categories.category(value) != ActivityCategory::Ignored;
+    model.values.iter().filter(|value| is_activity(value.id)).map(|value| value.ty).collect()
 }
 
 fn chosen_states(model: &TypeModel, pattern: &NamePattern) -> Result<Vec<TypeId>, PerspectiveError> {

@@ -12,6 +12,8 @@ import { openCardFile, OWN_GROUP, reloadViews, removeButton, removedList } from 
 const DRAWN = { width: 300, height: 188 };
 /** The size of a small image, relative to the drawing. */
 const SCALE = 0.4;
+/** A drawing before it is made small. */
+const fullSize = make("canvas");
 
 /**
  * A view of the gallery. `key` differs if its description differs.
@@ -96,22 +98,31 @@ export function refreshGallery() {
   return items.length && box.checkVisibility() ? latestRequest.run() : Promise.resolve();
 }
 
+/**
+ * Requests the images of one group after another: with many units, the images of the first group
+ * appear long before the last ones.
+ */
 async function fetchImages() {
   const wanted = items;
   box.setAttribute("aria-busy", "true");
-  const answers = (await requestCards(wanted.map(({ name }) => ({ name, mode: "", options: {}, ...DRAWN, hash: "" })), "gallery"))?.cards;
-  if (!answers || wanted !== items) return;
-  const fullSize = make("canvas");
-  answers.forEach((answer, index) => {
-    const { item, canvas, reason } = wanted[index];
-    item.classList.toggle("lacking", answer.error !== undefined);
-    reason.textContent = answer.error ? `${answer.error} ${answer.remedy}` : "";
-    if (!answer.scene) return;
-    paintCard(fullSize, answer, DRAWN);
-    const [width, height] = [DRAWN.width * SCALE, DRAWN.height * SCALE];
-    const context = sizedContext(canvas, width, height);
-    context.imageSmoothingQuality = "high";
-    context.drawImage(fullSize, 0, 0, width, height);
-  });
+  for (const group of views().groups) {
+    const groupItems = wanted.filter((_, index) => views().views[index]?.group === group);
+    if (groupItems.length === 0) continue;
+    const answers = (await requestCards(groupItems.map(({ name }) => ({ name, mode: "", options: {}, ...DRAWN, hash: "" })), "gallery"))?.cards;
+    if (!answers || wanted !== items) return;
+    answers.forEach((answer, index) => showAnswer(groupItems[index], answer));
+  }
   box.setAttribute("aria-busy", "false");
+}
+
+/** @param {GalleryItem} galleryItem @param {any} answer */
+function showAnswer({ item, canvas, reason }, answer) {
+  item.classList.toggle("lacking", answer.error !== undefined);
+  reason.textContent = answer.error ? `${answer.error} ${answer.remedy}` : "";
+  if (!answer.scene) return;
+  paintCard(fullSize, answer, DRAWN);
+  const [width, height] = [DRAWN.width * SCALE, DRAWN.height * SCALE];
+  const context = sizedContext(canvas, width, height);
+  context.imageSmoothingQuality = "high";
+  context.drawImage(fullSize, 0, 0, width, height);
 }

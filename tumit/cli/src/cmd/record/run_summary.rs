@@ -18,6 +18,7 @@ use tumit_perspectives::analysis::wait_states::wait_states;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
 use tumit_preload::attachment::{Attachment, AttachmentOutcome};
 use tumit_preload::recorders::Recorder;
+use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{ContainerId, ValueId};
 use tumit_viewer::stats::times;
 use tumit_viewer::text::time_display::{duration, group_digits};
@@ -107,9 +108,9 @@ impl RunSummary {
             let what = self.problem.clone().unwrap_or_else(|| "the run is large".to_owned());
             return vec![format!("{wall}; {what}"), format!("next: tumit info {folder_name}")];
         };
-        let ranks = run.processes.iter().filter(|process| is_rank(process)).count();
+        let ranks = run.distinct_processes().filter(|process| is_rank(process)).count();
         let count = match ranks {
-            0 => plural(run.processes.len(), "process", "processes"),
+            0 => plural(run.distinct_processes().count(), "process", "processes"),
             ranks => plural(ranks, "rank", "ranks"),
         };
         let shares = self.shares.map_or_else(String::new, |shares| {
@@ -275,7 +276,7 @@ fn loss_lines(run: &OpenRun, folder_name: &str) -> Vec<String> {
 /// Open MPI and Slurm. With other launchers, jobs have equal ids, but their ranks occur repeatedly
 /// at different times. Ranks that occur repeatedly at one time belong to spawned processes.
 fn job_finding(run: &OpenRun) -> JobFinding {
-    let ranks = || run.processes.iter().filter(|process| is_rank(process));
+    let ranks = || run.distinct_processes().filter(|process| is_rank(process));
     let count = ranks().count();
     let is_alone = |process: &ProcessInRun| process.rank == Some(0) && process.ranks == Some(1);
     if count > 1 && (ranks().all(is_alone) || size_of_world(run) == Some(1)) {
@@ -343,7 +344,12 @@ fn time_shares(folder: &Path) -> anyhow::Result<TimeShares> {
     options.index = IndexChoice::None;
     let source = tumit_viewer::open(folder, &options)?;
     let extent = source.extent();
-    let execution = Execution::new(Arc::clone(&source), ExecutionSettings::default())?;
+    let mut settings = ExecutionSettings::default();
+    // A program with its own events may have several types of states.
+    if source.model().types.iter().any(|ty| ty.name == MPI_TYPE) {
+        settings.units.states = Some(NamePattern::new(MPI_TYPE));
+    }
+    let execution = Execution::new(Arc::clone(&source), settings)?;
     let collectives = CollectiveSet::new(&execution)?;
     let waits = wait_states(&execution, &collectives, extent)?;
     let waiting: i128 = waits.iter().map(|wait| i128::from(wait.nanos())).sum();

@@ -5,7 +5,7 @@
 //! states of each operation are consistent with its kind: in a barrier, no unit leaves before the
 //! last one enters. Roots are unknown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tumit_paje::collective::CollectiveKind;
 use tumit_viewer::query::{QueryError, ValueId, entity_walk};
@@ -67,9 +67,12 @@ struct PartLists {
 /// The states of each value with the name of a collective operation.
 fn part_lists(execution: &Execution) -> Result<BTreeMap<ValueId, PartLists>, QueryError> {
     let model = execution.model();
+    // The calls of non-blocking operations have the names of operations of another state type.
+    let described = model.collective_values.iter().filter_map(|value| model.values.get(value.index()));
+    let described_names: BTreeSet<&str> = described.map(|value| value.name.as_str()).collect();
     let kinds: BTreeMap<ValueId, CollectiveKind> = (model.values.iter())
         .filter(|value| execution.units().state_types.contains(&value.ty))
-        .filter(|value| model.collective_values.binary_search(&value.id).is_err())
+        .filter(|value| !described_names.contains(value.name.as_str()))
         .filter_map(|value| Some((value.id, kind_of_name(&value.name)?)))
         .collect();
     if kinds.is_empty() {
@@ -82,8 +85,15 @@ fn part_lists(execution: &Execution) -> Result<BTreeMap<ValueId, PartLists>, Que
             entity_walk::nested_states(execution.source(), (group.container, group.ty), group.life, |state| {
                 if kinds.contains_key(&state.value) {
                     let (enter, leave) = (state.life.from.0, state.life.to.0);
-                    let part =
-                        CollectivePart { unit: index, state: state.id, enter, leave, is_root: false, bytes: None };
+                    let part = CollectivePart {
+                        unit: index,
+                        state: state.id,
+                        enter,
+                        leave,
+                        wait_from: enter,
+                        is_root: false,
+                        bytes: None,
+                    };
                     parts.entry(state.value).or_default().push(part);
                 }
                 Ok(())
