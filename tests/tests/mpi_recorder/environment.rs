@@ -18,8 +18,8 @@ pub(crate) struct MpiLibrary {
     launcher: PathBuf,
     /// Whether `launcher` is that of Open MPI.
     is_open_mpi: bool,
-    /// Whether the installation has the procedures of MPI 4: persistent collective operations and
-    /// partitioned messages.
+    /// Whether the installation has version 4 of MPI or later, with persistent collective operations
+    /// and partitioned messages. Open MPI 5 has some of its procedures, and version 3.1.
     pub(crate) has_mpi_4: bool,
 }
 
@@ -46,8 +46,8 @@ impl MpiLibrary {
         }
     }
 
-    /// The libraries of MPI 4 or later for which a folder has C compilers: one with an interface of
-    /// its own, and one with the standard interface.
+    /// The libraries for which a folder has C compilers: one with an interface of its own, and one
+    /// with the standard interface.
     fn in_folder(folder: &Path) -> Vec<Self> {
         let is_open_mpi = folder.join("ompi_info").exists();
         let compilers = [(if is_open_mpi { "openmpi5" } else { "mpich5" }, "mpicc"), ("standard", "mpicc_abi")];
@@ -60,7 +60,7 @@ impl MpiLibrary {
             fortran_compiler: None,
             launcher: folder.join("mpirun"),
             is_open_mpi,
-            has_mpi_4: true,
+            has_mpi_4: !is_open_mpi,
         });
         libraries.collect()
     }
@@ -87,7 +87,9 @@ impl MpiLibrary {
     pub(crate) fn record(&self, folder: &Path, program: &Path, arguments: &[&str]) -> (PathBuf, String) {
         let library = folder.join(tumit_preload::recorder_library::LIBRARY_NAME);
         fs::write(&library, tumit_preload::recorder_library::LIBRARY).expect("the folder is writable");
-        let run = program.with_extension("tmt");
+        let mut run = program.as_os_str().to_owned();
+        run.push(".tmt");
+        let run = PathBuf::from(run);
         let mut command = Command::new(&self.launcher);
         if self.is_open_mpi {
             let options = mpirun(3);
