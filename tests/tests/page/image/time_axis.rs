@@ -138,8 +138,8 @@ fn images_and_page_have_the_same_axis() {
         cases().iter().map(|(from, to, width)| serde_json::json!([from.to_string(), to - from, width])).collect();
     let requests = serde_json::Value::from(requests);
     let drawn = browser.evaluate(&format!(
-        "import(new URL('util/axis.js', location.href)).then(({{ durationText, placed, timeTicks, timestampText }}) => {requests}.map(([from, span, width]) => {{
-            const axis = placed(width, (text) => 6 * text.length, (spacing) => timeTicks(BigInt(from), 0, span, width, spacing));
+        "import(new URL('util/axis.js', location.href)).then(({{ durationText, placeTicks, timeTicks, timestampText }}) => {requests}.map(([from, span, width]) => {{
+            const axis = placeTicks(width, (text) => 6 * text.length, (spacing) => timeTicks(BigInt(from), 0, span, width, spacing));
             return {{ base: axis.base, labels: axis.ticks.map((tick) => tick.label), span: durationText(span, 4), from: timestampText(BigInt(from), span / 1000) }}; }}))"
     ));
     for ((from, to, width), drawn) in cases().into_iter().zip(drawn.as_array().unwrap()) {
