@@ -51,7 +51,7 @@ pub use document::{DocumentOptions, DocumentRows, document, document_with_rows};
 pub use legend::{LegendEntry, LegendGroup, legend};
 pub use pick::{ImagePoint, PickedMixture, PickedPart, mixture, variable};
 pub use primitives::{
-    FilledRect, MixtureColumns, OTHERS, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem,
+    FilledRect, MixtureColumns, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem,
     SceneLine, SceneMark, SceneStroke, SceneText, TextAnchor, VariableBand,
 };
 pub use variables::number;
