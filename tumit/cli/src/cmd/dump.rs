@@ -14,7 +14,7 @@ use tumit_paje::TraceDiagnostic;
 
 use super::exit_status::ExitStatus;
 use crate::record_filters::RecordFilters;
-use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, StrictOption, options};
+use crate::run_options::RunArguments;
 use crate::trace_input::TraceInput;
 use crate::{printed_diagnostics, term, text_table};
 
@@ -56,26 +56,17 @@ pub(crate) struct Args {
     limit: Option<u64>,
 
     #[command(flatten)]
-    launch: LaunchChoice,
-
-    #[command(flatten)]
-    dating: ClockOptions,
-
-    #[command(flatten)]
-    resources: ResourceOptions,
-
-    #[command(flatten)]
-    strict: StrictOption,
+    run: RunArguments,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let input = TraceInput::open_run(&args.input)?;
-    let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
+    let recorded = args.run.open(&input)?;
     if args.wall_clock && recorded.processes.iter().all(|process| process.anchors.is_empty()) {
         bail!("--wall-clock: {} has no time of day, because no process read the real-time clock", args.input.display());
     }
-    let options = options(args.dating, args.resources);
-    if !args.strict.accepts_run(&input, &options, args.launch.launches())? {
+    let options = args.run.options();
+    if !args.run.accepts(&input, &options)? {
         return Ok(ExitStatus::InputHasMistakes);
     }
     let mut out = term::stdout();

@@ -16,7 +16,7 @@ use tumit_paje::diagnostic_texts;
 
 use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
-use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, StrictOption, options};
+use crate::run_options::RunArguments;
 use crate::trace_input::TraceInput;
 use crate::{printed_diagnostics, term, text_table};
 
@@ -39,13 +39,7 @@ pub(crate) struct Args {
     input: PathBuf,
 
     #[command(flatten)]
-    launch: LaunchChoice,
-    #[command(flatten)]
-    dating: ClockOptions,
-    #[command(flatten)]
-    resources: ResourceOptions,
-    #[command(flatten)]
-    strict: StrictOption,
+    run: RunArguments,
 
     /// Writes one JSON object
     #[arg(long)]
@@ -64,12 +58,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         );
     }
     let input = TraceInput::open(&args.input)?;
-    let mut recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
+    let mut recorded = args.run.open(&input)?;
     if let Some(title) = input.title() {
         recorded.path = title.into();
     }
-    let options = options(args.dating, args.resources);
-    if !args.strict.accepts_run(&input, &options, args.launch.launches())? {
+    let options = args.run.options();
+    if !args.run.accepts(&input, &options)? {
         return Ok(ExitStatus::InputHasMistakes);
     }
     let start = Instant::now();
