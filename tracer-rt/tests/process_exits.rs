@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs and readers of tests, outside test functions")]
 
 mod process_exits {
-    mod overwriting;
+    mod flight_recorder;
     pub(crate) mod program_folder;
     pub(crate) mod programs;
 }

@@ -26,8 +26,8 @@
 
 mod arrow;
 pub(crate) mod bidi_isolate;
-mod chart;
-mod chart_context;
+mod diagram;
+mod diagram_context;
 mod document;
 mod legend;
 pub(crate) mod link_bundles;
@@ -44,8 +44,8 @@ pub(crate) mod value_palette;
 mod variables;
 pub mod wire;
 
-pub use chart::{chart, overview};
-pub use chart_context::ChartView;
+pub use diagram::{diagram, overview};
+pub use diagram_context::Viewport;
 pub(crate) use document::MAX_PIXELS;
 pub use document::{DocumentOptions, DocumentRows, document, document_with_rows};
 pub use legend::{LegendEntry, LegendGroup, legend};

@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 
 use rustc_hash::FxHashMap;
 
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use super::placed_link::{NEAR, PlacedLink, RowSpan, is_seen};
 use crate::query::{EntityId, GlobalNanos, LinkCount, QueryError, TimeRange, TypeId};
 use tumit_paje::RgbColor;
@@ -48,7 +48,7 @@ struct ArrowLinks {
 
 /// Combines counted links into arrows.
 pub(crate) struct ArrowCounts<'a> {
-    context: &'a ChartContext<'a>,
+    context: &'a DiagramContext<'a>,
     arrows: FxHashMap<ArrowKey, ArrowLinks>,
     /// The exponent of the requested bins, and the current exponent of the arrows.
     query_exponent: u8,
@@ -58,7 +58,7 @@ pub(crate) struct ArrowCounts<'a> {
 }
 
 impl<'a> ArrowCounts<'a> {
-    pub(crate) fn new(context: &'a ChartContext<'a>) -> Self {
+    pub(crate) fn new(context: &'a DiagramContext<'a>) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a width in time")]
         let near_nanos = (context.scale.nanos() as f64 * f64::from(NEAR / context.view.width.max(1.0))) as i64;
         #[expect(clippy::cast_possible_truncation, reason = "a number of bits")]

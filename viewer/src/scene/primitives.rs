@@ -27,7 +27,7 @@ pub struct Scene {
     /// The primitives, in drawing order.
     pub items: Vec<SceneItem>,
     /// Whether a row shows an approximation to save time. See
-    /// [`ChartView::is_quick`](super::ChartView::is_quick).
+    /// [`Viewport::is_quick`](super::Viewport::is_quick).
     pub is_quick: bool,
     /// Sentences about entities that are drawn as one because there are too many of them.
     pub notes: Vec<String>,

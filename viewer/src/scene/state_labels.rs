@@ -1,7 +1,7 @@
 //! Names inside states, at places where they fit, no other state covers them, and no arrow crosses
 //! them.
 
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use super::primitives::{FilledRect, OutlineRect, SceneArrow, SceneItem, SceneText, TextAnchor};
 use crate::query::ValueId;
 use crate::style::theme::font::{self, FontWeight};
@@ -66,7 +66,7 @@ pub(crate) fn states(depths: &[Option<Vec<DrawnState>>], requests: &mut Vec<Labe
 }
 
 /// Writes names on top of the arrows, or between them if there is room.
-pub(crate) fn draw(context: &ChartContext<'_>, requests: &[LabelRequest], arrows: &[SceneItem]) -> Vec<SceneItem> {
+pub(crate) fn draw(context: &DiagramContext<'_>, requests: &[LabelRequest], arrows: &[SceneItem]) -> Vec<SceneItem> {
     let crossing_arrows: Vec<&SceneArrow> = arrows
         .iter()
         .filter_map(|item| match item {
@@ -127,7 +127,7 @@ fn widest_gap(frame: OutlineRect, states_above: &[DrawnState]) -> Option<(f32, f
     widest
 }
 
-fn label(context: &ChartContext<'_>, request: &LabelRequest, crossings: &[(f32, f32)], out: &mut Vec<SceneItem>) {
+fn label(context: &DiagramContext<'_>, request: &LabelRequest, crossings: &[(f32, f32)], out: &mut Vec<SceneItem>) {
     let LabelRequest { state, from, to } = *request;
     let size = LARGEST_TEXT.min(state.frame.height * 0.72);
     let name = context.name(state.value);

@@ -9,7 +9,7 @@ use std::io;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::notes::ActionPosition;
+use super::action_notes::ActionPosition;
 use crate::clock::{LinkLog, PartEndpoint};
 use crate::convert::operation_numbers::{OperationNumbers, PartOperation};
 use crate::rules::container_instances::{PathNode, PathTrie};

@@ -6,7 +6,7 @@ use std::io;
 use super::emitter::Emitter;
 use super::entities::{EntityExtras, SinkExtras, fill, source_of};
 use super::open_link::OpenLink;
-use crate::convert::first_pass::notes::ActionPosition;
+use crate::convert::first_pass::action_notes::ActionPosition;
 use crate::convert::first_pass::survey::{EndpointState, link_key};
 use crate::rules::eval::RecordScope;
 use crate::rules::link_keys::LinkKey;

@@ -1,6 +1,6 @@
 //! [`TemplateTable`]: the common data of operations that were evaluated by columns.
 
-use crate::convert::columnar::ops::OpTemplate;
+use crate::convert::columns::ops::OpTemplate;
 use crate::rules::program::{
     ActionOp, ColumnarAction, ColumnarValue, OperandSource, ProgramAction, RecordProgram, ValueCode,
 };

@@ -2,7 +2,7 @@
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
-use super::bar_values::{BarTime, numbers};
+use super::bar_series::{BarTime, numbers};
 use super::card_axis::CardAxis;
 use super::level_chart::{PanelResult, nonempty_range};
 use super::series_choice::{CardSeries, ShownNumber};

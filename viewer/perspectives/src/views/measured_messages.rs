@@ -7,7 +7,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{AxisUnit, ChartTable, TableValue};
-use crate::draw::number_text::bytes_text;
+use crate::draw::axis_numbers::bytes_text;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, UnitMessage, UnitMessages};

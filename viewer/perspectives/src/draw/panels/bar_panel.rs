@@ -7,9 +7,9 @@ mod bar_values;
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
 use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint};
+use crate::draw::axis_numbers::value_text;
 use crate::draw::chart_canvas::{ChartCanvas, baseline_shift};
 use crate::draw::chart_region::RegionShape;
-use crate::draw::number_text::value_text;
 use crate::draw::plot_area::{PlotArea, PlotMargins, label_step, separate};
 use bar_names::BarNames;
 pub(in crate::draw) use bar_values::bar_text;

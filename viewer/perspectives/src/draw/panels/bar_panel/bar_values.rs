@@ -1,9 +1,9 @@
 //! The values of bars: their ends, their parts, and their tooltips.
 
 use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint, LegendItem};
+use crate::draw::axis_numbers::exact_text;
 use crate::draw::chart_canvas::name_of;
 use crate::draw::chart_region::RegionSubject;
-use crate::draw::number_text::exact_text;
 
 /// Whether a part extends below 0.
 pub(super) fn has_negative(chart: &BarChart) -> bool {

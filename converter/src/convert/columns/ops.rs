@@ -1,6 +1,6 @@
 //! A block of a stream as operations, one entry of eight bytes per record, in order.
 //!
-//! [`ColumnEvaluator`](crate::convert::columnar::evaluate::ColumnEvaluator) fills a block.
+//! [`ColumnEvaluator`](crate::convert::columns::evaluate::ColumnEvaluator) fills a block.
 //! It is sent to the consumer thread without copying.
 
 use tracer_format::columns::BlockColumns;

@@ -16,7 +16,7 @@ use tracer_format::tags::{integer, tag};
 
 const SPEC: &str = "trace t;\nlevel L { event tick { n: u64, m: u64 } event noise { n: u64, noise: u64 } }\n\
                     level K { event step { n: u64 } }\n";
-const PROGRAM: &str = include_str!("../../c_programs/overwriting.c");
+const PROGRAM: &str = include_str!("../../c_programs/flight_recorder.c");
 const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
 /// Sixteen slots. Eight of them may be kept, so that each of six streams has one.
 const SMALL: &str = "1M";
@@ -266,7 +266,7 @@ fn records_and_reported_losses_add_up_on_full_disks() {
 }
 
 #[test]
-#[ignore = "takes minutes; cargo test --workspace --test c_recorder -- --ignored overwriting::a_thousand"]
+#[ignore = "takes minutes; cargo test --workspace --test c_recorder -- --ignored flight_recorder::a_thousand"]
 fn a_thousand_full_disks_add_up() {
     full_disks_add_up(&OverwritingProgram::new(GNU99, &[]), 1_000);
 }
