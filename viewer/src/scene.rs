@@ -1,7 +1,7 @@
 //! Images as lists of primitives, independent of any toolkit. SVG, PNG, the page and the tests draw
 //! from them.
 //!
-//! [`chart`] draws the rows of a time range. [`document`] adds a heading, names, a ruler and a
+//! [`diagram()`] draws the rows of a time range. [`document`] adds a heading, names, a ruler and a
 //! legend.
 //!
 //! ```

@@ -201,7 +201,7 @@ impl DrawRequest {
     /// The rows. Few rows are made up to 1.6 times as high, so that they are easier to see.
     fn layout(&self, trace: &FilteredTrace) -> RowLayout {
         let fill = if self.fill.is_finite() { self.fill } else { 0.0 };
-        RowLayout::filling(&trace.outline, &self.options(), fill, 1.0..=1.6)
+        RowLayout::fill_height(&trace.outline, &self.options(), fill, 1.0..=1.6)
     }
 
     fn time_range(&self, trace: &FilteredTrace) -> Result<TimeRange, RequestError> {

@@ -94,7 +94,9 @@ impl FittedRows {
     /// the height of the page without them.
     fn new(outline: &ContainerOutline, options: &LayoutOptions, document: &DocumentOptions, frame_height: f32) -> Self {
         let lay_out = |options: &LayoutOptions| match document.height {
-            Some(height) => RowLayout::filling(outline, options, (height - frame_height).max(40.0), MIN_SCALE..=4.0),
+            Some(height) => {
+                RowLayout::fill_height(outline, options, (height - frame_height).max(40.0), MIN_SCALE..=4.0)
+            }
             None => RowLayout::new(outline, options),
         };
         let layout = lay_out(options);

@@ -79,13 +79,13 @@ impl<'a> ArrowCounts<'a> {
             return;
         }
         let color = if links.reversed { self.context.theme.alert } else { color };
-        let by = self.exponent - self.query_exponent;
+        let exponent_difference = self.exponent - self.query_exponent;
         let key = ArrowKey {
             ty,
             start_row: start >> self.row_bits,
             end_row: end >> self.row_bits,
-            start_bin: self.nearby_bin(links.start_bin >> by),
-            end_bin: self.nearby_bin(links.end_bin >> by),
+            start_bin: self.nearby_bin(links.start_bin >> exponent_difference),
+            end_bin: self.nearby_bin(links.end_bin >> exponent_difference),
             color: (color.red, color.green, color.blue),
             size: size.to_bits(),
             dimmed: self.context.options.dimmed.contains(&links.value),
@@ -104,9 +104,9 @@ impl<'a> ArrowCounts<'a> {
     /// is barely visible.
     fn nearby_bin(&self, bin: i64) -> i64 {
         let (first, last) = self.visible_bins().into_inner();
-        let rounded = |by: i64| {
-            let bits = by.checked_ilog2().map_or(0, |bits| (bits + 1).saturating_sub(FAR_BITS));
-            by >> bits << bits
+        let rounded = |exponent_difference: i64| {
+            let bits = exponent_difference.checked_ilog2().map_or(0, |bits| (bits + 1).saturating_sub(FAR_BITS));
+            exponent_difference >> bits << bits
         };
         match bin {
             _ if bin < first => first.saturating_sub(rounded(first.saturating_sub(bin))),

@@ -51,6 +51,6 @@ impl PlacedLink {
 pub(crate) fn is_seen(context: &DiagramContext<'_>, start_row: usize, end_row: usize) -> bool {
     let (start, end) = (&context.layout.rows[start_row], &context.layout.rows[end_row]);
     let (a, b) = (start.anchor(), end.anchor());
-    let outside = a.max(b) < context.view.top || a.min(b) > context.view.bottom;
-    !outside || start.pinned && end.pinned
+    let is_outside = a.max(b) < context.view.top || a.min(b) > context.view.bottom;
+    !is_outside || start.pinned && end.pinned
 }

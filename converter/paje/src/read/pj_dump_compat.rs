@@ -228,7 +228,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_is_read(text in "\\PC{0,12}", number in "[-+0-9.,eExXpPinfa]{0,30}") {
+        fn no_text_causes_a_panic(text in "\\PC{0,12}", number in "[-+0-9.,eExXpPinfa]{0,30}") {
             let _ = (timestamp(&text, 0), value(&text), timestamp(&number, 9), value(&number));
         }
     }

@@ -115,7 +115,7 @@ impl<'a> ActionEmitter<'a> {
         {
             return processes.into_iter().try_for_each(|unit| self.send_of(&TraceAction { unit, ..*action }));
         }
-        let unit = self.out.canonical(action.unit);
+        let unit = self.out.canonical_number(action.unit);
         self.send_of(&TraceAction { unit, ..*action })
     }
 

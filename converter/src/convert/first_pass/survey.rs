@@ -256,12 +256,12 @@ impl FirstPassCollector {
             | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => {
                 self.value(scope, *ty, code, ValueRecord { time: scope.raw, position, variant: 0 }, model, symbols);
             }
-            ActionOp::Create { target } if !action.with.is_empty() => {
+            ActionOp::Create { target } if !action.fields.is_empty() => {
                 if target.is_ambiguous(scope, &mut self.scratch, symbols) {
                     return;
                 }
                 let node = self.survey.paths.node(target, scope, &mut self.scratch, symbols);
-                let fields = action.with.iter().map(|(name, code)| {
+                let fields = action.fields.iter().map(|(name, code)| {
                     let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
                     (name.clone(), key)
                 });

@@ -57,8 +57,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     keep_inputs(&args.output, [args.input.as_path()])?;
     let input = TraceInput::open(&args.input)?;
-    let recorded = args.run.open(&input)?;
-    let selection = args.filters.selection(&recorded)?;
+    let run = args.run.open(&input)?;
+    let selection = args.filters.selection(&run)?;
     let mut options = args.run.options();
     if !args.run.accepts(&input, &options)? {
         return Ok(ExitStatus::InputHasMistakes);
@@ -66,13 +66,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let folder = OutputFolder::create(&args.output)?;
     let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.callback();
-    let summary = cut(&recorded, &options, &selection, folder.path())?;
+    let summary = cut(&run, &options, &selection, folder.path())?;
     drop(bar);
     let CutSummary { processes, streams, written_records, left_out, unreadable, errors, .. } = summary;
     if processes == 0 {
         bail!("no process or thread of `{}` matches the filters: `tumit info` lists them", args.input.display());
     }
-    keep_symbols(folder.path(), [recorded.symbols()])?;
+    keep_symbols(folder.path(), [run.symbols()])?;
     folder.finish()?;
     let mut out = term::stdout();
     writeln!(
@@ -82,8 +82,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     )
     .and_then(|()| out.flush())
     .context("cannot write")?;
-    printed_diagnostics::print(&recorded.launch_diagnostic().filter(|_| !args.run.launch.is_given()));
-    let losses = recorded.losses();
+    printed_diagnostics::print(&run.launch_diagnostic().filter(|_| !args.run.launch.is_given()));
+    let losses = run.losses();
     printed_diagnostics::print(&loss_diagnostics(&losses));
     printed_diagnostics::print(&errors);
     if unreadable > 0 {

@@ -58,18 +58,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         );
     }
     let input = TraceInput::open(&args.input)?;
-    let mut recorded = args.run.open(&input)?;
+    let mut run = args.run.open(&input)?;
     if let Some(title) = input.title() {
-        recorded.path = title.into();
+        run.path = title.into();
     }
     let options = args.run.options();
     if !args.run.accepts(&input, &options)? {
         return Ok(ExitStatus::InputHasMistakes);
     }
     let start = Instant::now();
-    let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&recorded, &options)?;
+    let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&run, &options)?;
     let seconds = start.elapsed().as_secs_f64();
-    let report = SyncReport { run: &recorded, reversed_raw, correction: &corrected, seconds };
+    let report = SyncReport { run: &run, reversed_raw, correction: &corrected, seconds };
     let mut out = term::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &report.json()).context("cannot write")?;
@@ -81,10 +81,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if let Some(path) = &args.output {
         let file = OutputFile::create(path)?;
         let mut writer = &file;
-        writer.write_all(plot::svg(&corrected.clocks, &recorded.name()).as_bytes()).context("cannot write")?;
+        writer.write_all(plot::svg(&corrected.clocks, &run.name()).as_bytes()).context("cannot write")?;
         file.finish()?;
     }
-    printed_diagnostics::print(&recorded.launch_diagnostic());
+    printed_diagnostics::print(&run.launch_diagnostic());
     printed_diagnostics::print(&loss_diagnostics(&corrected.losses));
     let is_good = corrected.counts.reversed_links == 0 && corrected.clock_errors().is_empty();
     Ok(if is_good && corrected.losses.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })

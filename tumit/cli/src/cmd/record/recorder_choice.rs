@@ -75,7 +75,7 @@ mod tests {
     use tumit_preload::recorders::{Recorder, RecorderSet};
 
     #[test]
-    fn names_are_checked() {
+    fn unknown_recorders_and_levels_are_rejected() {
         assert_eq!(chosen_recorders(&[]).unwrap(), None);
         let openmp = chosen_recorders(&[RecorderName::Openmp]).unwrap();
         assert_eq!(openmp, Some(RecorderSet::from([Recorder::OpenMp])));
