@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::convert::{ConvertError, ConvertOptions};
-use tumit_converter::run::OpenRun;
+use tumit_converter::run::{OpenRun, RunOpenError};
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError, first_finding};
 
 use crate::option_values::byte_sizes::ByteSize;
@@ -111,7 +111,7 @@ pub(crate) struct RunArguments {
 }
 
 impl RunArguments {
-    pub(crate) fn open(self, input: &TraceInput) -> Result<OpenRun, ConvertError> {
+    pub(crate) fn open(self, input: &TraceInput) -> Result<OpenRun, RunOpenError> {
         OpenRun::open_launches(input.path(), self.launch.launches())
     }
 

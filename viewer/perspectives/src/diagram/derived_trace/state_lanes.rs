@@ -152,7 +152,7 @@ impl FilterLayer for StateLanes {
 
     fn summary(&self) -> TraceSummary {
         let states = *self.count.get_or_init(|| {
-            let count = |timeline| self.states.states(timeline).count() as u64;
+            let count = |timeline| self.states.all_states(timeline).count() as u64;
             map_indexes(self.table.lane_of_timeline.len(), AT_ONCE, count).into_iter().sum()
         });
         TraceSummary { states, ..self.inner.summary() }
@@ -160,7 +160,7 @@ impl FilterLayer for StateLanes {
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
         let timelines = self.table.timelines_of(StateLaneId { container, ty, depth: 0 }).unwrap_or_default();
-        u32::from(timelines.iter().any(|timeline| self.states.states(*timeline as usize).next().is_some()))
+        u32::from(timelines.iter().any(|timeline| self.states.all_states(*timeline as usize).next().is_some()))
     }
 
     fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {

@@ -168,7 +168,7 @@ impl DerivedStates {
     }
 
     /// The states of a timeline at any time, by start.
-    pub(super) fn states(&self, timeline: usize) -> impl Iterator<Item = DerivedState> {
+    pub(super) fn all_states(&self, timeline: usize) -> impl Iterator<Item = DerivedState> {
         self.states(timeline, self.extent)
     }
 
