@@ -31,7 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub(crate) mod columnar;
+pub(crate) mod columns;
 pub(crate) mod first_pass;
 mod job;
 pub(crate) mod merge_pass;

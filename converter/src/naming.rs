@@ -31,7 +31,7 @@ impl OpenRun {
     /// `rank 3`); if there are none, those with this process id (`4711`, `pid 4711`); those with
     /// both (`3/4711`); or the one with this key ([`Self::process_key`]).
     #[must_use]
-    pub fn processes_called(&self, name: &str) -> Vec<usize> {
+    pub fn processes_named(&self, name: &str) -> Vec<usize> {
         if name.contains(['@', '#']) {
             let is_called = |process: &usize| self.process_name(*process) == name || self.process_key(*process) == name;
             return (0..self.processes.len()).filter(is_called).collect();
@@ -156,7 +156,7 @@ mod tests {
         let names: Vec<String> = (0..5).map(|process| run.process_name(process)).collect();
         assert_eq!(names, ["rank 0/70", "rank 0/71", "rank 1", "rank 72", "pid 5"]);
         for (process, name) in names.iter().enumerate() {
-            assert_eq!(run.processes_called(name), [process], "{name}");
+            assert_eq!(run.processes_named(name), [process], "{name}");
         }
         for (name, expected) in [
             ("0", &[0, 1][..]),
@@ -174,7 +174,7 @@ mod tests {
             ("x", &[]),
             ("/", &[]),
         ] {
-            assert_eq!(run.processes_called(name), expected, "{name}");
+            assert_eq!(run.processes_named(name), expected, "{name}");
         }
     }
 

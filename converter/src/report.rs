@@ -188,13 +188,13 @@ impl ConversionReport {
     #[must_use]
     pub fn clock_errors(&self) -> Vec<TraceDiagnostic> {
         let of_order = self.causality.map(|causality| causality.errors(&self.clocks)).unwrap_or_default();
-        let beyond = (self.end == GlobalNanos::LAST).then_some({
+        let end_error = (self.end == GlobalNanos::LAST).then_some({
             "the run lasts for more than 292 years, and later timestamps are moved to this limit: \
              the program gave a wrong rate for its clock, or its clock was stepped (`tumit info` \
              shows the rate)"
         });
-        let beyond = beyond.map(|text| TraceDiagnostic::error(DiagnosticKind::Clock, text));
-        self.clocks.errors().into_iter().chain(of_order).chain(beyond).collect()
+        let end_error = end_error.map(|text| TraceDiagnostic::error(DiagnosticKind::Clock, text));
+        self.clocks.errors().into_iter().chain(of_order).chain(end_error).collect()
     }
 
     /// All diagnostics: first the errors, then the warnings and notes.

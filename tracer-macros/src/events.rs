@@ -107,13 +107,13 @@ pub(crate) fn include_bytes_path(path: &str) -> TokenStream {
     if Path::new(path).is_absolute() { quote!(#path) } else { quote!(concat!(env!("CARGO_MANIFEST_DIR"), "/", #path)) }
 }
 
-fn reason(full: &Path, error: &std::io::Error) -> String {
+fn reason(file: &Path, error: &std::io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => {
-            format!("the file `{}` does not exist; paths are relative to the folder of the package", full.display())
+            format!("the file `{}` does not exist; paths are relative to the folder of the package", file.display())
         }
-        ErrorKind::InvalidData => format!("`{}` is not UTF-8 text", full.display()),
-        _ => format!("{error} (`{}`)", full.display()),
+        ErrorKind::InvalidData => format!("`{}` is not UTF-8 text", file.display()),
+        _ => format!("{error} (`{}`)", file.display()),
     }
 }
 
@@ -141,8 +141,8 @@ pub(crate) struct PackageFiles {
 
 impl Loader for PackageFiles {
     fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
-        let full = self.package.join(path);
-        let text = std::fs::read_to_string(&full).map_err(|error| SpecLoadError::new(reason(&full, &error)))?;
+        let file = self.package.join(path);
+        let text = std::fs::read_to_string(&file).map_err(|error| SpecLoadError::new(reason(&file, &error)))?;
         self.loaded.push(path.to_owned());
         Ok(text)
     }

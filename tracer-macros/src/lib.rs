@@ -6,7 +6,7 @@
 mod compiler_error;
 mod events;
 mod records;
-mod traced;
+mod traced_attribute;
 
 use proc_macro::TokenStream;
 
@@ -62,7 +62,7 @@ pub fn events(input: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn traced(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let (attribute, item) = (attribute, proc_macro2::TokenStream::from(item));
-    let result = traced::expand(attribute.into(), item.clone());
+    let result = traced_attribute::expand(attribute.into(), item.clone());
     // The function stays if the attribute is wrong, so that its callers cause no further errors.
     let result = result.unwrap_or_else(|error| {
         let error = error.into_compile_error();

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_parsed() {
+    fn sizes_have_units_and_invalid_ones_are_rejected() {
         assert_eq!(parse_bytes("64M"), Some(64 << 20));
         assert_eq!(parse_bytes(" 3 k"), Some(3072));
         assert_eq!(parse_bytes("100"), Some(100));

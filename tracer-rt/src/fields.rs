@@ -138,10 +138,10 @@ macro_rules! tuples {
                 let ($($field,)*) = self;
                 let mut next = target;
                 $(
-                    let here = next;
+                    let field_start = next;
                     next = next.wrapping_add($field.bytes());
                     // SAFETY: the fields' sizes add up to `bytes()`.
-                    unsafe { $field.store(here) };
+                    unsafe { $field.store(field_start) };
                 )*
                 let _ = next;
             }
@@ -163,10 +163,10 @@ macro_rules! tuples {
                 let ($($field,)*) = self;
                 let mut next = target;
                 $(
-                    let here = next;
+                    let field_start = next;
                     next = next.wrapping_add($field.bytes_cut(max_bytes));
                     // SAFETY: the fields' sizes add up to `bytes_cut(max_bytes)`.
-                    unsafe { $field.store_cut(here, max_bytes) };
+                    unsafe { $field.store_cut(field_start, max_bytes) };
                 )*
                 let _ = next;
             }

@@ -104,12 +104,12 @@ mod threads;
 mod user_messages;
 mod writer;
 
-pub use api::dynamic;
 pub use api::intern::Intern;
 pub use api::level_switches::{pause, resume, set_level};
 pub use api::private;
+pub use api::recorder_stats::{RecorderStats, stats};
+pub use api::runtime_specs;
 pub use api::span::{Span, new_task};
-pub use api::stats::{RecorderStats, stats};
 pub use api::thread_names::{set_stream_label, set_thread_name};
 pub use config::RecorderConfig;
 pub use fields::{Date, InternedText, Pointer};

@@ -229,12 +229,12 @@ fn is_remote(folder: &Path) -> bool {
         0x5346_414F,
     ];
     let Ok(path) = CString::new(folder.as_os_str().as_bytes()) else { return false };
-    let mut about = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    let mut file_status = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: the path ends with a zero, and the pointer is to a local of the right type.
-    let failed = unsafe { libc::statfs(path.as_ptr(), about.as_mut_ptr()) };
+    let failed = unsafe { libc::statfs(path.as_ptr(), file_status.as_mut_ptr()) };
     // SAFETY: all fields of the structure may be zero.
-    let about = unsafe { about.assume_init() };
-    failed == 0 && REMOTE.contains(&(about.f_type as u32))
+    let file_status = unsafe { file_status.assume_init() };
+    failed == 0 && REMOTE.contains(&(file_status.f_type as u32))
 }
 
 /// The used and total bytes of the log.
@@ -295,7 +295,7 @@ pub(crate) const fn entry_bytes(payload: usize) -> usize {
 
 /// Bytes of the log in use.
 /// The caller passes them to [`log_written`] when the names known at this moment are in the file.
-pub(crate) fn log_used() -> u64 {
+pub(crate) fn used_log_bytes() -> u64 {
     let base = HEAD.load(Ordering::Acquire);
     if base.is_null() { 0 } else { word(base, head::LOG_USED).load(Ordering::Acquire) }
 }

@@ -57,7 +57,7 @@ pub(crate) fn record_with_timestamp<F: Fields>(id: u32, fields: F) -> u64 {
             cursor.busy.store(work_state::IDLE, Ordering::Release);
             return 0;
         };
-        if room.limit.is_some() || !matches!(room.after, FollowUp::Nothing) {
+        if room.limit.is_some() || !matches!(room.follow_up, FollowUp::Nothing) {
             let timestamp = room.now;
             match F::CAN_BE_CUT {
                 true => record_and_more(cursor, room, id, move_fields(fields)),
@@ -108,12 +108,12 @@ fn record_nested<F: Fields>(cursor: &ThreadCursor, id: u32, bytes: usize, fields
     cursor.nested.store(false, Ordering::Release);
 }
 
-/// Writes a record that is followed by an action, as `room.after`.
+/// Writes a record that is followed by an action, as `room.follow_up`.
 #[cold]
 #[inline(never)]
 fn record_and_more<F: Fields>(cursor: &ThreadCursor, room: RecordSpace, id: u32, fields: F) {
     fill(cursor, room, id, fields);
-    match room.after {
+    match room.follow_up {
         FollowUp::Nothing => {}
         FollowUp::Handler => cursor.nested.store(false, Ordering::Release),
         FollowUp::Waited(why, until) => self_trace::record_wait(room.slot, room.now, why, until),
@@ -131,7 +131,7 @@ fn fill<F: Fields>(cursor: &ThreadCursor, room: RecordSpace, id: u32, fields: F)
     };
     let field_bytes = fields.bytes();
     let Some(cut) = TruncatedFields::new(fields, limit - DROP_REPORT_BYTES - RECORD_HEAD_BYTES) else {
-        let class = if matches!(room.after, FollowUp::Handler) { NESTED } else { class_of(id) };
+        let class = if matches!(room.follow_up, FollowUp::Handler) { NESTED } else { class_of(id) };
         return drop_counts::count_uncut_drop(cursor, class, RECORD_HEAD_BYTES + field_bytes, room.now);
     };
     let mark = DroppedRecords::of_truncated((field_bytes - cut.bytes()) as u64, room.now).encode();

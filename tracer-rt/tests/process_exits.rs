@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "programs and readers of tests, outside test functions")]
 
 mod process_exits {
-    mod overwriting;
+    mod flight_recorder;
     pub(crate) mod program_folder;
     pub(crate) mod programs;
 }
@@ -12,7 +12,7 @@ mod process_exits {
 use std::process::Output;
 use std::time::Duration;
 
-use process_exits::program_folder::{MANY, ProgramFolder, fails, kill_at_random, random};
+use process_exits::program_folder::{MANY, ProgramFolder, fails, kill_at_random, random_generator};
 use tumit_test_support::raw_run::{RawRunRecord, read_processes};
 
 #[test]
@@ -219,16 +219,16 @@ fn a_full_disk_loses_nothing_silently() {
 /// Disks and limits of any size, with any memory: the written, kept and dropped records are all
 /// records. All records that count as written or kept are there.
 fn full_disks(times: u32, fault: &'static str) {
-    let mut seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
+    let mut random = random_generator();
     for number in 0..times {
-        println!("disk {number}, seed {seed}");
-        let memory = 128 << (random(&mut seed) % 6);
+        println!("disk {number}, seed {}", random.0);
+        let memory = 128 << random.below(6);
         // Less than the live file needs, or enough for it and a part of the other file.
-        let live = random(&mut seed) % 2 * (memory + 400);
-        let kilobytes = live + 8 + random(&mut seed) % 700;
+        let live = random.below(2) * (memory + 400);
+        let kilobytes = live + 8 + random.below(700);
         let folder = ProgramFolder::new().with("TUMIT_MEMORY", format!("{memory}K")).with("TUMIT_FAULT", fault);
-        let folder = folder.with("TUMIT_POLICY", ["all=drop", "all=overwrite"][random(&mut seed) as usize % 2]);
-        let (program, folder) = match random(&mut seed) % 5 {
+        let folder = folder.with("TUMIT_POLICY", ["all=drop", "all=overwrite"][random.below(2) as usize]);
+        let (program, folder) = match random.below(5) {
             0 => ("on a small disk", folder.with("TUMIT_DISK", format!("size={kilobytes}k"))),
             _ => ("limited", folder.with("TUMIT_LIMIT", (kilobytes << 10).to_string())),
         };

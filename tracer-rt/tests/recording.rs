@@ -293,7 +293,7 @@ fn records_of_signal_handlers_are_truncated() {
 }
 
 #[test]
-fn levels_are_switched() {
+fn only_levels_that_are_on_record() {
     let names = |file: &DecodedFile| file.records().map(DecodedRecord::text).collect::<Vec<_>>().join(", ");
     let case = |levels: &str| names(&run_with("levels", &[("TUMIT_LEVELS", levels)]).0.files[0]);
     let plain = "tick n=1 m=0, detail n=3, step.begin n=4, step.end, tick n=2 m=0";

@@ -337,7 +337,7 @@ fn are_comparable(left: ValueType, right: ValueType) -> bool {
 }
 
 fn type_mismatch(operator: BinaryOp, left: (SourceSpan, ValueType), right: (SourceSpan, ValueType)) -> Diagnostic {
-    let sign = sign(operator);
+    let sign = operator.symbol();
     let diagnostic = Diagnostic::error(
         Code::WrongType,
         format!("`{sign}` is not possible for {} and {}", left.1.name(), right.1.name()),
@@ -354,24 +354,6 @@ fn type_mismatch(operator: BinaryOp, left: (SourceSpan, ValueType), right: (Sour
         }
         BinaryOp::And | BinaryOp::Or => diagnostic.help("both sides must be bool, such as comparisons"),
         _ => diagnostic,
-    }
-}
-
-fn sign(operator: BinaryOp) -> &'static str {
-    match operator {
-        BinaryOp::Add => "+",
-        BinaryOp::Subtract => "-",
-        BinaryOp::Multiply => "*",
-        BinaryOp::Divide => "/",
-        BinaryOp::Remainder => "%",
-        BinaryOp::Equal => "==",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::Less => "<",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::Greater => ">",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::And => "and",
-        BinaryOp::Or => "or",
     }
 }
 
@@ -405,7 +387,7 @@ mod tests {
             (BinaryOp::And, Bool, Any, Some(Bool)),
             (BinaryOp::Remainder, Any, Integer, Some(Any)),
         ] {
-            assert_eq!(result_type(operator, left, right), result, "{left:?} {} {right:?}", sign(operator));
+            assert_eq!(result_type(operator, left, right), result, "{left:?} {} {right:?}", operator.symbol());
         }
     }
 }

@@ -271,7 +271,7 @@ fn fields_of(action: &Action, fields: &mut BTreeSet<u32>) {
     let related = action.related.iter().map(|(_, container)| container).chain(root);
     on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| fields_of_expr(key, fields));
     action.timestamp.iter().chain(&action.condition).for_each(|clause| fields_of_expr(clause, fields));
-    action.with.iter().for_each(|(_, field)| fields_of_expr(field, fields));
+    action.fields.iter().for_each(|(_, field)| fields_of_expr(field, fields));
     if let Some(clause) = collective {
         clause.communicator.iter().chain(clause.key.iter().flatten()).for_each(|part| fields_of_expr(part, fields));
         clause.bytes.iter().for_each(|bytes| fields_of_expr(bytes, fields));

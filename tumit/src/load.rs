@@ -39,6 +39,7 @@ pub trait Loader {
 
 /// The reason why a file could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SpecLoadError {
     message: String,
 }

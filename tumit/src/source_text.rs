@@ -35,7 +35,7 @@ impl SourceSpan {
     }
 
     /// A span from the start of `self` to the end of `end_span`.
-    pub(crate) fn to(self, end_span: Self) -> Self {
+    pub(crate) fn joined_with(self, end_span: Self) -> Self {
         Self { end: end_span.end.max(self.end), ..self }
     }
 

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use tumit_paje::time_range::AlignedTimeRange;
 use tumit_paje::{ContainerId, DrawStyle, KeyId, PajeEvent, PajeTypeKind, TypeId, ValueId};
+use tumit_test_support::xorshift::XorshiftGenerator;
 use tumit_viewer::index::{IndexKey, IndexReader};
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions};
 use tumit_viewer::query::{GlobalNanos, StateLaneId, TimeRange, TimelineSource};
@@ -68,14 +69,6 @@ fn least_work(run: &dyn Fn()) -> RunCost {
     RunCost { duration, processor_time: work.min().unwrap_or_default() }
 }
 
-/// A random number below a limit.
-fn random_below(state: &mut u64, limit: u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state % limit
-}
-
 /// Sixteen threads, half with 5 values and half with 1,000; a link for every ten states.
 fn events(states: u64) -> Vec<PajeEvent<'static>> {
     let (thread, activity, message) = (TypeId(1), TypeId(2), TypeId(3));
@@ -100,7 +93,7 @@ fn events(states: u64) -> Vec<PajeEvent<'static>> {
         style: DrawStyle::NONE,
         category: None,
     }));
-    let (mut random, mut now) = (1, 0);
+    let (mut random, mut now) = (XorshiftGenerator(1), 0);
     events.extend((1..=16).map(|container| PajeEvent::CreateContainer {
         time: GlobalNanos(0),
         container: ContainerId(container),
@@ -110,14 +103,14 @@ fn events(states: u64) -> Vec<PajeEvent<'static>> {
         extra: &[],
     }));
     for step in 0..states {
-        now += random_below(&mut random, 2_000) as i64;
-        let (time, container) = (GlobalNanos(now), ContainerId(1 + random_below(&mut random, 16) as u32));
+        now += random.below(2_000) as i64;
+        let (time, container) = (GlobalNanos(now), ContainerId(1 + random.below(16) as u32));
         let values = if container.0 % 2 == 0 { 5 } else { 1000 };
-        let value = ValueId(random_below(&mut random, values) as u32);
+        let value = ValueId(random.below(values) as u32);
         events.push(PajeEvent::SetState { time, container, ty: activity, value, extra: &[], source: None });
         if step % 10 == 0 {
             let (holder, ty, value, key) = (ContainerId::ROOT, message, ValueId(1000), KeyId(step));
-            let late = GlobalNanos(now + 1 + random_below(&mut random, 20_000) as i64);
+            let late = GlobalNanos(now + 1 + random.below(20_000) as i64);
             let (extra, source, start, end): (&[_], _, _, _) = (&[], None, container, ContainerId(1));
             events.push(PajeEvent::StartLink { time, container: holder, ty, value, start, key, extra, source });
             events.push(PajeEvent::EndLink { time: late, container: holder, ty, value, end, key, extra, source });

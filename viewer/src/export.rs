@@ -43,6 +43,7 @@ pub use error::ExportError;
 
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ImageFormat {
     /// Scalable Vector Graphics.
     Svg,

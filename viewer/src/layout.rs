@@ -131,7 +131,7 @@ impl RowLayout {
 
     /// The natural layout, scaled to fill `height` within the limits of `factors`.
     #[must_use]
-    pub fn filling(
+    pub fn fill_height(
         outline: &ContainerOutline,
         options: &LayoutOptions,
         height: f32,

@@ -1,7 +1,7 @@
 //! Images as lists of primitives, independent of any toolkit. SVG, PNG, the page and the tests draw
 //! from them.
 //!
-//! [`chart`] draws the rows of a time range. [`document`] adds a heading, names, a ruler and a
+//! [`diagram()`] draws the rows of a time range. [`document`] adds a heading, names, a ruler and a
 //! legend.
 //!
 //! ```
@@ -26,8 +26,8 @@
 
 mod arrow;
 pub(crate) mod bidi_isolate;
-mod chart;
-mod chart_context;
+mod diagram;
+mod diagram_context;
 mod document;
 mod legend;
 pub(crate) mod link_bundles;
@@ -44,14 +44,14 @@ pub(crate) mod value_palette;
 mod variables;
 pub mod wire;
 
-pub use chart::{chart, overview};
-pub use chart_context::ChartView;
+pub use diagram::{diagram, overview};
+pub use diagram_context::Viewport;
 pub(crate) use document::MAX_PIXELS;
 pub use document::{DocumentOptions, DocumentRows, document, document_with_rows};
 pub use legend::{LegendEntry, LegendGroup, legend};
 pub use pick::{ImagePoint, PickedMixture, PickedPart, mixture, variable};
 pub use primitives::{
-    FilledRect, MixtureColumns, OTHERS, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem,
+    FilledRect, MixtureColumns, OutlineRect, Scene, SceneArrow, SceneCells, SceneCurve, SceneGroup, SceneItem,
     SceneLine, SceneMark, SceneStroke, SceneText, TextAnchor, VariableBand,
 };
 pub use variables::number;

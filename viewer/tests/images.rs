@@ -9,7 +9,7 @@ use tumit_viewer::export::{ImageFormat, encode};
 use tumit_viewer::layout::{ContainerOutline, FoldedContainers, LayoutOptions, RowLayout, RowStrip, StripKind};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TimelineSource, TypeId};
 use tumit_viewer::scene::{
-    ChartView, DocumentOptions, FilledRect, ImagePoint, Scene, SceneItem, chart, document, mixture,
+    DocumentOptions, FilledRect, ImagePoint, Scene, SceneItem, Viewport, diagram, document, mixture,
 };
 use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::ThemeKind;
@@ -114,8 +114,8 @@ fn shares_of_narrow_states_are_exact() {
         [(100.0, time_range_of(0, 10_000)), (400.0, time_range_of(0, 1_000)), (50.0, time_range_of(0, 10_000))]
     {
         let view =
-            ChartView { time_range, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, is_quick: false };
-        let scene = chart(&source, &layout, &options, view).unwrap();
+            Viewport { time_range, width, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, is_quick: false };
+        let scene = diagram(&source, &layout, &options, view).unwrap();
         let mut filled = 0.0;
         for item in &scene.items {
             match item {
@@ -157,7 +157,7 @@ fn a_quick_image_of_a_large_group_is_marked_as_incomplete() {
         };
         let layout = RowLayout::new(&outline, &options);
         let image = |is_quick| {
-            let view = ChartView {
+            let view = Viewport {
                 time_range: time_range_of(0, 80_000),
                 width: 50.0,
                 top: 0.0,
@@ -166,7 +166,7 @@ fn a_quick_image_of_a_large_group_is_marked_as_incomplete() {
                 titles: false,
                 is_quick,
             };
-            chart(&source, &layout, &options, view).unwrap()
+            diagram(&source, &layout, &options, view).unwrap()
         };
         let largest = |scene: &Scene| {
             let cells = scene.items.iter().filter_map(|item| match item {
@@ -232,8 +232,8 @@ fn very_many_links_are_drawn_evenly() {
     let layout = RowLayout::new(&ContainerOutline::new(&store).unwrap(), &options);
     let time_range = time_range_of(0, 800_000);
     let view =
-        ChartView { time_range, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true, is_quick: false };
-    let scene = chart(&store, &layout, &options, view).unwrap();
+        Viewport { time_range, width: 800.0, top: 0.0, bottom: 400.0, resolution: 1.0, titles: true, is_quick: false };
+    let scene = diagram(&store, &layout, &options, view).unwrap();
     let mut quarters = [0; 4];
     for item in &scene.items {
         if let SceneItem::Arrow(arrow) = item {
@@ -273,7 +273,7 @@ fn links_between_very_many_rows_are_all_drawn() {
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(&store).unwrap(), &options);
     let time_range = time_range_of(0, 70_000_000);
-    let view = ChartView {
+    let view = Viewport {
         time_range,
         width: 800.0,
         top: 0.0,
@@ -282,7 +282,7 @@ fn links_between_very_many_rows_are_all_drawn() {
         titles: true,
         is_quick: false,
     };
-    let scene = chart(&store, &layout, &options, view).unwrap();
+    let scene = diagram(&store, &layout, &options, view).unwrap();
     let arrows = scene.items.iter().filter(|item| matches!(item, SceneItem::Arrow(_))).count();
     assert!((1_000..=32_768).contains(&arrows), "{arrows} arrows");
     assert_eq!(scene.items.iter().map(links_of).sum::<u64>(), 70_000);
@@ -444,8 +444,8 @@ fn a_group_of_millions_of_years_is_drawn() {
     let layout = RowLayout::new(&outline, &options);
     // Few columns, so that fewer hosts suffice for columns as wide as those of a million hosts.
     let view =
-        ChartView { time_range, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, is_quick: false };
-    let scene = chart(source.as_ref(), &layout, &options, view).unwrap();
+        Viewport { time_range, width: 40.0, top: 0.0, bottom: 100.0, resolution: 1.0, titles: false, is_quick: false };
+    let scene = diagram(source.as_ref(), &layout, &options, view).unwrap();
     let cells = scene.items.iter().find_map(|item| match item {
         SceneItem::Cells(cells) => Some(cells),
         _ => None,

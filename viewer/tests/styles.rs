@@ -15,7 +15,7 @@ use tumit_viewer::index::{IndexKey, IndexReader};
 use tumit_viewer::layout::{ContainerOutline, LayoutOptions, RowLayout};
 use tumit_viewer::open::background_read::follow;
 use tumit_viewer::query::{DrawStyle, GlobalNanos, MarkShape, TimeRange, TimelineSource};
-use tumit_viewer::scene::{ChartView, DocumentOptions, OutlineRect, Scene, SceneItem, chart, document, legend};
+use tumit_viewer::scene::{DocumentOptions, OutlineRect, Scene, SceneItem, Viewport, diagram, document, legend};
 use tumit_viewer::store::TraceStore;
 use tumit_viewer::style::theme::{ColorTheme, ThemeKind};
 use tumit_viewer::{OpenOptions, scene::wire};
@@ -113,8 +113,8 @@ fn seconds(from: i64, to: i64) -> TimeRange {
 fn drawn(source: &dyn TimelineSource, time_range: TimeRange, width: f32) -> (Scene, RowLayout) {
     let options = LayoutOptions::default();
     let layout = RowLayout::new(&ContainerOutline::new(source).unwrap(), &options);
-    let view = ChartView { time_range, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, is_quick: false };
-    (chart(source, &layout, &options, view).unwrap(), layout)
+    let view = Viewport { time_range, width, top: 0.0, bottom: 1e4, resolution: 1.0, titles: true, is_quick: false };
+    (diagram(source, &layout, &options, view).unwrap(), layout)
 }
 
 /// Name, shape and size of the marks.

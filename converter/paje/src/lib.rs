@@ -40,6 +40,7 @@ pub mod collective;
 pub mod compression;
 mod diagnostic;
 mod event;
+mod excerpt;
 mod field_sets;
 pub mod number_text;
 pub mod other_formats;
@@ -56,5 +57,6 @@ pub use event::{
     ContainerId, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, PajeTypeKind, PlainEvent, PlainKind, RgbColor,
     SourcePosition, TypeId, ValueId, VariableOp,
 };
+pub use excerpt::{MAX_EXCERPT_CHARS, excerpt};
 pub use field_sets::{EventOperation, ExtraFieldKind, FieldSet};
 pub use style::{DrawStyle, MarkShape};

@@ -76,7 +76,7 @@ pub use error::{PajeReadError, not_paje};
 pub use faults::{FaultKind, FaultSummary};
 pub use number::timestamp_nanos;
 pub use paje_reader::{PajeReader, ReadReport};
-pub use pj_dump_compat::{double_of_timestamp, timestamp_of_double};
+pub use pj_dump_compat::double_of_timestamp;
 pub use split_files::{names_parts, note_copy};
 pub use split_trace::{NamedPart, parts_of};
 pub use trace_line::TraceLine;

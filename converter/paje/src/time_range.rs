@@ -110,7 +110,7 @@ pub struct OpenTimeRange {
 /// The error for a time range that contains no time of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the time range `{range}` is outside the trace, which is `{}`", OpenTimeRange::from(*extent))]
-pub struct OutsideTrace {
+pub struct RangeOutsideTrace {
     /// The given time range.
     pub range: OpenTimeRange,
     /// The time range of the trace.
@@ -135,9 +135,9 @@ impl OpenTimeRange {
     ///
     /// # Errors
     /// If it contains no time of the trace.
-    pub fn to_closed_range(self, extent: TimeRange) -> Result<TimeRange, OutsideTrace> {
+    pub fn to_closed_range(self, extent: TimeRange) -> Result<TimeRange, RangeOutsideTrace> {
         if self.from.is_some_and(|from| from >= extent.to) || self.to.is_some_and(|to| to <= extent.from) {
-            return Err(OutsideTrace { range: self, extent });
+            return Err(RangeOutsideTrace { range: self, extent });
         }
         Ok(TimeRange { from: self.from.unwrap_or(extent.from), to: self.to.unwrap_or(extent.to) })
     }
@@ -146,10 +146,10 @@ impl OpenTimeRange {
     ///
     /// # Errors
     /// If it contains no time of the trace.
-    pub fn intersection(self, extent: TimeRange) -> Result<TimeRange, OutsideTrace> {
+    pub fn intersection(self, extent: TimeRange) -> Result<TimeRange, RangeOutsideTrace> {
         let TimeRange { from, to } = self.to_closed_range(extent)?;
         let (from, to) = (from.max(extent.from), to.min(extent.to));
-        if from < to { Ok(TimeRange { from, to }) } else { Err(OutsideTrace { range: self, extent }) }
+        if from < to { Ok(TimeRange { from, to }) } else { Err(RangeOutsideTrace { range: self, extent }) }
     }
 
     /// The same time range, if it ends after its start.

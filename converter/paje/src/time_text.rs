@@ -32,6 +32,7 @@ const GROUPING: char = '\u{202f}';
 /// An error in the text of a time or of a time range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}`: expected {expected}; example: `{example}`")]
+#[non_exhaustive]
 pub struct TimeTextError {
     /// The wrong text: the time range or one of its times.
     pub text: Box<str>,
@@ -42,7 +43,8 @@ pub struct TimeTextError {
 }
 
 impl TimeTextError {
-    pub(crate) fn new(text: &str, expected: impl Into<Box<str>>, example: impl Into<Box<str>>) -> Self {
+    /// The error in a text, with a description of the expected text and an example of it.
+    pub fn new(text: &str, expected: impl Into<Box<str>>, example: impl Into<Box<str>>) -> Self {
         Self { text: text.into(), expected: expected.into(), example: example.into() }
     }
 

@@ -3,7 +3,7 @@
 //! A parser adds actions to an [`ActionLog`]. The emitter takes them from it in order of time.
 
 pub(crate) mod action_log;
-pub(crate) mod collective_groups;
+pub(crate) mod collective_counts;
 pub(crate) mod message_pairs;
 pub(crate) mod state_fields;
 pub(crate) mod trace_action;

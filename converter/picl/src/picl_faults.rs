@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use tumit_paje::{DiagnosticKind, DiagnosticSeverity, TraceDiagnostic};
+use tumit_paje::{DiagnosticKind, DiagnosticSeverity, MAX_EXCERPT_CHARS, TraceDiagnostic, excerpt};
 
-use crate::record_words::without_controls;
-
-/// Maximum number of characters of a line that a report quotes.
-const MAX_QUOTED_CHARS: usize = 80;
+/// The bytes of a line that contain its excerpt and the character after it.
+const MAX_EXCERPT_BYTES: usize = 4 * (MAX_EXCERPT_CHARS + 1);
 
 /// The constant properties of a kind of fault.
 struct PiclFaultProperties {
@@ -172,20 +170,16 @@ impl PiclFaultCounts {
     }
 
     #[cold]
-    pub(crate) fn count(&mut self, kind: PiclFaultKind, line: u64, excerpt: &[u8]) -> Result<(), StrictFault> {
+    pub(crate) fn count(&mut self, kind: PiclFaultKind, line: u64, text: &[u8]) -> Result<(), StrictFault> {
         if let Some(fault) = &mut self.faults[kind as usize] {
             fault.count += 1;
             // Faults of messages are found in order of time.
             fault.line = fault.line.min(line);
             return Ok(());
         }
-        let max_bytes = 4 * MAX_QUOTED_CHARS;
-        let text = without_controls(String::from_utf8_lossy(excerpt.get(..max_bytes).unwrap_or(excerpt)).trim());
-        let mut short: String = text.chars().take(MAX_QUOTED_CHARS).collect();
-        if excerpt.len() > max_bytes || text.len() > short.len() {
-            short.push('…');
-        }
-        let fault = PiclFault { kind, count: 1, line, excerpt: short };
+        let start = text.get(..MAX_EXCERPT_BYTES).unwrap_or(text);
+        let excerpt = excerpt(String::from_utf8_lossy(start).trim());
+        let fault = PiclFault { kind, count: 1, line, excerpt };
         self.faults[kind as usize] = Some(fault.clone());
         if self.is_strict { Err(StrictFault(fault)) } else { Ok(()) }
     }

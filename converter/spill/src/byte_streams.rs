@@ -227,7 +227,7 @@ impl ByteStreamReader<'_> {
     ///
     /// # Errors
     /// If the temporary file cannot be read, and those of `take`.
-    pub fn each_portion(&mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    pub fn for_each_portion(&mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         loop {
             self.fill(1)?;
             if self.position == self.window.len() {

@@ -19,7 +19,7 @@ const READ_BYTES: usize = 1 << 16;
 /// let mut section = DeferredSection::new(&TemporarySpace::in_system_folder(4));
 /// section.write(b"more than four bytes")?;
 /// let mut out = Vec::new();
-/// section.each_portion(1, |bytes| Ok(out.extend_from_slice(bytes)))?;
+/// section.for_each_portion(1, |bytes| Ok(out.extend_from_slice(bytes)))?;
 /// assert_eq!(out, b"more than four bytes");
 /// # Ok(())
 /// # }
@@ -82,7 +82,7 @@ impl DeferredSection {
     ///
     /// # Errors
     /// If the temporary file cannot be read, and those of `take`.
-    pub fn each_portion(self, unit: usize, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    pub fn for_each_portion(self, unit: usize, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         if let Some(mut file) = self.file {
             file.rewind()?;
             let mut buffer = vec![0; (READ_BYTES / unit).max(1) * unit];

@@ -221,8 +221,8 @@ impl<'p> CausalPass<'p> {
         {
             self.streams[number].unsorted_endpoints.pop();
             self.waiting_ends -= 1;
-            if let Some(full) = node.take_if(|node| (node.raw, node.ordinal) != (end.raw, end.ordinal)) {
-                self.enqueue(number, full);
+            if let Some(complete_node) = node.take_if(|node| (node.raw, node.ordinal) != (end.raw, end.ordinal)) {
+                self.enqueue(number, complete_node);
             }
             node.get_or_insert_with(|| self.node(number, end.raw, end.ordinal)).add(end);
         }

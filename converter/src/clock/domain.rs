@@ -213,9 +213,9 @@ impl ClockDomain {
     pub(crate) fn set_steps(&mut self) {
         let mut before = 0;
         let step = |region: &StepRegion| {
-            let by = i128::from(before) - i128::from(region.correction);
+            let ticks = i128::from(before) - i128::from(region.correction);
             before = region.correction;
-            let nanos = by * i128::from(NANOS) / i128::from(self.hz.max(1));
+            let nanos = ticks * i128::from(NANOS) / i128::from(self.hz.max(1));
             TimelineStep {
                 timestamp: self.map.global_from_ticks(region.ticks),
                 size: i64::try_from(nanos).unwrap_or(i64::MAX),

@@ -264,9 +264,9 @@ fn corridor(
         }
         (false, false) => {
             let gap = |slope: f64| lowest_above(slope) - highest_below(slope);
-            let target_width = gap(highest(gap, -MAX_DRIFT, MAX_DRIFT)).max(MIN_WIDTH);
+            let target_width = gap(maximize(gap, -MAX_DRIFT, MAX_DRIFT)).max(MIN_WIDTH);
             let best =
-                highest(|slope| gap(slope) - target_width * (slope / USUAL_DRIFT).powi(2), -MAX_DRIFT, MAX_DRIFT);
+                maximize(|slope| gap(slope) - target_width * (slope / USUAL_DRIFT).powi(2), -MAX_DRIFT, MAX_DRIFT);
             let widest = gap(best);
             // If even the widest corridor has messages on the wrong side, all messages may be wrong
             // by as much.
@@ -274,9 +274,9 @@ fn corridor(
             let (low, high) = (find_zero(relaxed, best, -MAX_DRIFT), find_zero(relaxed, best, MAX_DRIFT));
             let lever = |end: f64| {
                 let reach = |slope: f64| lowest_above(slope) + slope * end;
-                let top = reach(highest(reach, low, high));
+                let top = reach(maximize(reach, low, high));
                 let reach = |slope: f64| -(highest_below(slope) + slope * end);
-                top + reach(highest(reach, low, high)) - widest.min(0.0)
+                top + reach(maximize(reach, low, high)) - widest.min(0.0)
             };
             let width = lever(-middle).max(lever(middle)).max(1.0);
             let line = added(best, f64::midpoint(lowest_above(best), highest_below(best)));
@@ -335,7 +335,7 @@ fn lower_hull(points: &mut Vec<PlanePoint>) {
 }
 
 /// The maximum position of a concave function (golden section).
-fn highest(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+fn maximize(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_8;
     let (mut a, mut b) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
     let (mut at_a, mut at_b) = (f(a), f(b));

@@ -27,13 +27,11 @@ pub(crate) enum LogEntry {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LinkEndpoint {
-    /// Number of the stream.
     pub(crate) stream: u32,
-    /// The raw timestamp.
+    /// Raw.
     pub(crate) timestamp: i64,
     /// Position in the stream of the record that declares the endpoint.
     pub(crate) ordinal: u64,
-    /// Number of the link.
     pub(crate) link: u64,
     /// The link ends here. If false, it starts here.
     pub(crate) is_finish: bool,

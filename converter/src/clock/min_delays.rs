@@ -214,9 +214,9 @@ impl ClockTraffic<'_> {
             // The fastest exchange of each direction represents the burst.
             let mut fastest: BTreeMap<(usize, usize), RequestTimes> = BTreeMap::new();
             for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
-                let there = RequestTimes { send_time: corrected(a, t1), received: corrected(b, t2) };
+                let forth = RequestTimes { send_time: corrected(a, t1), received: corrected(b, t2) };
                 let back = RequestTimes { send_time: corrected(b, t3), received: corrected(a, t4) };
-                for (way, times) in [((a, b), there), ((b, a), back)] {
+                for (way, times) in [((a, b), forth), ((b, a), back)] {
                     let fastest_times = fastest.entry(way).or_insert(times);
                     if times.latency() < fastest_times.latency() {
                         *fastest_times = times;

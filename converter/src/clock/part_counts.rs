@@ -109,12 +109,10 @@ impl PartCounts {
         Ok(())
     }
 
-    /// Whether there are no parts.
     pub(crate) fn is_empty(&self) -> bool {
         self.operations == 0
     }
 
-    /// Number of targets.
     pub(crate) fn targets(&self) -> u64 {
         self.targets
     }

@@ -198,7 +198,7 @@ fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -
             }
         });
         let bounds: Vec<OffsetBounds> = bounds.collect();
-        let Some(best) = most_agreed(&bounds) else { continue };
+        let Some(best) = consensus_offset(&bounds) else { continue };
         let contradicting = members.iter().zip(&bounds).filter(|(_, bounds)| !bounds.contains(best));
         let count = contradicting.map(|(index, _)| is_wrong[*index] = true).count() as u64;
         if count > 0 {
@@ -253,7 +253,7 @@ impl OffsetBounds {
 }
 
 /// A value that satisfies the most of these bounds. O(bounds log bounds).
-fn most_agreed(bounds: &[OffsetBounds]) -> Option<f64> {
+fn consensus_offset(bounds: &[OffsetBounds]) -> Option<f64> {
     struct BoundEdge {
         offset: f64,
         is_end: bool,
@@ -280,8 +280,8 @@ mod tests {
     #[test]
     fn the_most_agreed_value_is_in_the_most_bounds() {
         let bounds = |lower: f64, upper: f64| OffsetBounds { lower, upper };
-        assert_eq!(most_agreed(&[bounds(1.0, 5.0), bounds(2.0, 6.0), bounds(100.0, 101.0)]), Some(2.0));
-        assert_eq!(most_agreed(&[bounds(3.0, 3.0)]), Some(3.0));
-        assert_eq!(most_agreed(&[]), None);
+        assert_eq!(consensus_offset(&[bounds(1.0, 5.0), bounds(2.0, 6.0), bounds(100.0, 101.0)]), Some(2.0));
+        assert_eq!(consensus_offset(&[bounds(3.0, 3.0)]), Some(3.0));
+        assert_eq!(consensus_offset(&[]), None);
     }
 }

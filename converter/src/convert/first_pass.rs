@@ -1,13 +1,13 @@
 //! The visitor of the first pass. It passes link endpoints and computed values to the surveyor. It
 //! notes timestamps if actions set their own.
 
+pub(crate) mod action_notes;
 pub(crate) mod collective_parts;
-pub(crate) mod notes;
 pub(crate) mod survey;
 
-use super::columnar::ops::OpTemplate;
-use super::columnar::ops::PendingOp;
-use super::columnar::single_records::RecordRef;
+use super::columns::ops::OpTemplate;
+use super::columns::ops::PendingOp;
+use super::columns::single_records::RecordRef;
 use super::merge_pass::RecordVisitor;
 use super::options::ConvertError;
 use super::planning::plan::ConversionPlan;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::columnar::evaluate::PassKind;
+use super::columns::evaluate::PassKind;
 use super::first_pass::FirstPassVisitor;
 use super::first_pass::collective_parts::PartCollector;
 use super::first_pass::survey::{FirstPassCollector, FirstPassResult, SurveyOutcome};

@@ -8,8 +8,8 @@
 
 use std::collections::VecDeque;
 
-use super::columnar::ops::{NextOp, OpBatch, OpTemplate, PendingOp, RecordTurn, TakenRecord};
-use super::columnar::single_records::RecordRef;
+use super::columns::ops::{NextOp, OpBatch, OpTemplate, PendingOp, RecordTurn, TakenRecord};
+use super::columns::single_records::RecordRef;
 use super::options::ConvertError;
 use super::planning::plan::ConversionPlan;
 use super::read_ahead::{AheadReader, MergePass, PassStats, ReaderThreads, StreamBlock};

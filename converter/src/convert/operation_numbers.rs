@@ -32,7 +32,7 @@ pub(crate) struct OperationNumbers {
 const UNKNOWN: u64 = u64::MAX;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PartOperation {
+pub(crate) enum OperationNumber {
     Known(u64),
     /// Records are missing, so that the preceding parts of the container cannot be counted.
     Uncounted,
@@ -57,17 +57,17 @@ impl OperationNumbers {
         container: PathNode,
         scratch: &mut String,
         symbols: &mut Symbols,
-    ) -> io::Result<PartOperation> {
+    ) -> io::Result<OperationNumber> {
         let keys: SmallVec<[KeyPart; 8]> = pattern.keys.iter().map(|code| scope.key(code, scratch, symbols)).collect();
         if keys.contains(&KeyPart::None) {
-            return Ok(PartOperation::NotComputable);
+            return Ok(OperationNumber::NotComputable);
         }
         let group = LinkKey::new(pattern.group, keys.into_iter()).hash();
         let operation = if pattern.has_key {
             group
         } else {
             match self.count(group, container, scope.stream.number)? {
-                UNKNOWN => return Ok(PartOperation::Uncounted),
+                UNKNOWN => return Ok(OperationNumber::Uncounted),
                 ordinal => spread(group.wrapping_add(spread(u128::from(ordinal) + 1))),
             }
         };
@@ -77,7 +77,7 @@ impl OperationNumbers {
             (Some([number]), number)
         })?;
         self.next += u64::from(number == next);
-        Ok(PartOperation::Known(number))
+        Ok(OperationNumber::Known(number))
     }
 
     /// Counts a part of a container in the operations of a group. Returns the number of parts

@@ -1,8 +1,8 @@
 //! The pass that sends Pajé operations.
 
-use super::columnar::evaluate::PassKind;
-use super::columnar::ops::{OpTemplate, PendingOp};
-use super::columnar::single_records::RecordRef;
+use super::columns::evaluate::PassKind;
+use super::columns::ops::{OpTemplate, PendingOp};
+use super::columns::single_records::RecordRef;
 use super::first_pass::survey::FirstPassResult;
 use super::job::ConversionJob;
 use super::merge_pass::RecordVisitor;

@@ -13,9 +13,9 @@ use std::fs::File;
 use std::sync::Arc;
 use std::thread::{Scope, ScopedJoinHandle};
 
-use super::columnar::evaluate::{ColumnEvaluator, PassKind, TemplateNumbers};
-use super::columnar::ops::OpBatch;
-use super::columnar::stream_cursor::{FirstValues, StreamCursor, StreamTally};
+use super::columns::evaluate::{ColumnEvaluator, PassKind, TemplateNumbers};
+use super::columns::ops::OpBatch;
+use super::columns::stream_cursor::{FirstValues, StreamCursor, StreamTally};
 use super::planning::plan::{ConversionPlan, RequiredColumns};
 use super::time_order::ordered_item::ItemSelection;
 use super::time_order::ordered_stream::OrderedStream;

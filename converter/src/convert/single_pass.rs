@@ -26,7 +26,7 @@ pub(crate) fn is_possible(job: &ConversionJob<'_>, plan: &ConversionPlan<'_>, mo
         _ if action.collective.is_some() && corrects_order => false,
         // The fields give the container its name. The name must be known earlier, because the
         // container may be used before it is created.
-        ActionOp::Create { .. } => action.with.is_empty(),
+        ActionOp::Create { .. } => action.fields.is_empty(),
         ActionOp::Link { link, .. } => !model.links[*link].is_partial && model.links[*link].variants.len() == 1,
         _ => true,
     };

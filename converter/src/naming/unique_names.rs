@@ -81,7 +81,7 @@ mod tests {
             ["0/70", "0/71", "1/1@a", "1/1@b", "2/1#2", "2/1#1", "1@a#2", "1@a#1", "1@b", "9"].map(str::to_owned);
         assert_eq!(keys, expected);
         for (index, key) in keys.iter().enumerate() {
-            assert_eq!(run.processes_called(&run.process_name(index)), [index], "{key}");
+            assert_eq!(run.processes_named(&run.process_name(index)), [index], "{key}");
         }
     }
 }

@@ -105,7 +105,7 @@ impl ProgramAction {
         self.timestamp.is_some()
             || match &self.op {
                 ActionOp::Link { .. } | ActionOp::Line { is_unique: true, .. } => true,
-                ActionOp::Create { .. } => !self.with.is_empty(),
+                ActionOp::Create { .. } => !self.fields.is_empty(),
                 ActionOp::SetState { value, .. } | ActionOp::PushState { value, .. } | ActionOp::Mark { value, .. } => {
                     matches!(value, ValueCode::Computed(_))
                 }

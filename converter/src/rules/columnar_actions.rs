@@ -101,10 +101,10 @@ fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &R
         ActionOp::Link { link, key, target: on, .. } => (Some(*link), link_parts(*link, key, on, located, model)?),
         _ => (None, Vec::new()),
     };
-    if link.is_none() && (!has_details || action.with.is_empty() && !located) {
+    if link.is_none() && (!has_details || action.fields.is_empty() && !located) {
         return Some(ColumnarAction { action: number, container_keys, value, wide_words: None });
     }
-    let fields = action.with.iter().map(|(_, code)| part(code, located)).collect::<Option<Vec<OperandSource>>>()?;
+    let fields = action.fields.iter().map(|(_, code)| part(code, located)).collect::<Option<Vec<OperandSource>>>()?;
     let fields = fields.into_iter().filter_map(OperandSource::cell).collect();
     let is_valued = !matches!(value, ColumnarValue::Declared);
     let wide = WideWords { site: located, value: is_valued, keys, link: link.unwrap_or(0), fields };

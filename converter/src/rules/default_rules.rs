@@ -26,13 +26,13 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
     if records.is_empty() {
         return spec;
     }
-    let on = stream_container(&mut spec, ranked);
-    let state = entity(on.ty, "span", "Span", EntityTypeKind::State);
-    let event = entity(on.ty, "event", "Event", EntityTypeKind::Event);
+    let container = stream_container(&mut spec, ranked);
+    let state = entity(container.ty, "span", "Span", EntityTypeKind::State);
+    let event = entity(container.ty, "event", "Event", EntityTypeKind::Event);
     let mut entities = vec![state, event];
     let types = [0, 1].map(|number| EntityTypeId(id(spec.entities.len() + number)));
     let parts: Vec<bool> = records.iter().map(|number| is_async(&spec, *number)).collect();
-    let link = parts.contains(&true).then(|| continuation(&spec, on.ty)).flatten();
+    let link = parts.contains(&true).then(|| continuation(&spec, container.ty)).flatten();
     let link_type = EntityTypeId(id(spec.entities.len() + entities.len()));
     let has_link = link.is_some();
     entities.extend(link);
@@ -41,23 +41,23 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
         let span = record.layout.kind != RecordKind::Event;
         let kind = usize::from(!span);
         let value = value_named(&mut entities[kind], &record.name);
-        let with =
+        let fields =
             record.layout.fields.iter().enumerate().map(|(index, field)| (field.name.clone(), Expr::Field(id(index))));
-        let with = with.collect();
+        let fields = fields.collect();
         let (ty, value) = (types[kind], ValueExpr::Declared(value));
-        let instance = on.clone();
-        let on = on.clone();
+        let instance = container.clone();
+        let container = container.clone();
         let verb = match record.layout.kind {
-            RecordKind::Event => ActionVerb::Mark { ty, value, instance: on },
-            RecordKind::Begin => ActionVerb::PushState { ty, value, instance: on },
-            RecordKind::End => ActionVerb::PopState { ty, value: Some(value), instance: on },
+            RecordKind::Event => ActionVerb::Mark { ty, value, instance: container },
+            RecordKind::Begin => ActionVerb::PushState { ty, value, instance: container },
+            RecordKind::End => ActionVerb::PopState { ty, value: Some(value), instance: container },
         };
-        let mut actions = vec![action(verb, with)];
+        let mut actions = vec![action(verb, fields)];
         // A state has the fields of its begin. The fields of its end are on a mark.
-        if let Some(with) = end_fields(&spec, number) {
+        if let Some(fields) = end_fields(&spec, number) {
             let value = ValueExpr::Declared(value_named(&mut entities[1], &spec.records[number].name));
             let verb = ActionVerb::Mark { ty: types[1], value, instance: instance.clone() };
-            actions.push(action(verb, with));
+            actions.push(action(verb, fields));
         }
         if is_part && has_link {
             let verb = part(link_type, &record.name, record.layout.kind, &instance);
@@ -75,8 +75,8 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
 }
 
 /// An action at the timestamp of its record, without a condition.
-fn action(verb: ActionVerb, with: Vec<(String, Expr)>) -> Action {
-    Action { verb, timestamp: None, condition: None, with, related: Vec::new(), collective: None }
+fn action(verb: ActionVerb, fields: Vec<(String, Expr)>) -> Action {
+    Action { verb, timestamp: None, condition: None, fields, related: Vec::new(), collective: None }
 }
 
 /// The parameters of the end of a span, if the record is an end that has parameters.
@@ -200,7 +200,7 @@ mod tests {
         let completed = with_default_rules(&spec.expect("the spec is correct"), false);
         let marks = |record: usize| -> Vec<String> {
             let marks = completed.rules[record].iter().filter(|action| matches!(action.verb, ActionVerb::Mark { .. }));
-            marks.map(|mark| mark.with.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ")).collect()
+            marks.map(|mark| mark.fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" ")).collect()
         };
         let names: Vec<&str> = completed.records.iter().map(|record| record.layout.name.as_str()).collect();
         let ends =

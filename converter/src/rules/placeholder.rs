@@ -115,7 +115,7 @@ fn fill(val: RuleValue, format: ValueFormat, start: usize, out: &mut String) {
 mod tests {
     use super::*;
 
-    fn written(val: RuleValue, format: ValueFormat) -> String {
+    fn placeholder_text(val: RuleValue, format: ValueFormat) -> String {
         let mut symbols = Symbols::default();
         let val = if val == RuleValue::None { RuleValue::Sym(symbols.intern("héllo")) } else { val };
         let mut out = String::from("|");
@@ -152,7 +152,7 @@ mod tests {
             (RuleValue::Date(600_000_000), precision(0), "|1"),
             (RuleValue::Date(1), precision(11), "|0.00000000100"),
         ] {
-            assert_eq!(written(val, format), text, "{val:?} {format:?}");
+            assert_eq!(placeholder_text(val, format), text, "{val:?} {format:?}");
         }
     }
 }

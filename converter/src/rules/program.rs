@@ -54,7 +54,7 @@ pub(crate) struct ProgramAction {
     pub(crate) op: ActionOp,
     pub(crate) timestamp: Option<ExprCode>,
     pub(crate) condition: Option<ExprCode>,
-    pub(crate) with: Vec<(String, ExprCode)>,
+    pub(crate) fields: Vec<(String, ExprCode)>,
     pub(crate) related: Vec<(String, ContainerTarget)>,
     /// Set if the state that it begins is a part of a collective operation.
     pub(crate) collective: Option<Box<CollectivePattern>>,

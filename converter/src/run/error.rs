@@ -5,6 +5,7 @@ use std::path::PathBuf;
 /// An error of reading a file. Damage in the contents is not an error.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {}{source}", file.display(), at_byte(*offset))]
+#[non_exhaustive]
 pub struct RunReadError {
     /// The path as opened.
     pub file: PathBuf,

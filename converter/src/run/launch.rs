@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 /// Selects launches of a run folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum LaunchSelection {
     /// The launch that starts last.
     #[default]

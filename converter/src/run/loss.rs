@@ -17,29 +17,14 @@ pub struct MissingEnd {
 /// Missing or damaged data of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(missing_docs, reason = "`file` and `stream` are the place of the loss")]
+#[expect(missing_docs, reason = "the names explain the fields; `file` and `stream` are the place of the loss")]
 pub enum Loss {
     /// A file could not be used at all.
-    Unreadable {
-        /// The reason.
-        reason: TraceDiagnostic,
-    },
+    Unreadable { reason: TraceDiagnostic },
     /// A file is a copy of another, or of a part of it, and was left out.
-    Copy {
-        /// The copy.
-        file: PathBuf,
-        /// The file that is used.
-        used_file: PathBuf,
-    },
+    Copy { file: PathBuf, used_file: PathBuf },
     /// Ranks of the job left no file.
-    MissingRanks {
-        /// The first missing rank.
-        first: u64,
-        /// The number of missing ranks.
-        missing_count: u64,
-        /// The number of ranks of the job.
-        ranks: u64,
-    },
+    MissingRanks { first: u64, missing_count: u64, ranks: u64 },
     /// A piece of a file is damaged.
     Damage {
         file: PathBuf,
@@ -56,7 +41,6 @@ pub enum Loss {
     MissingBlocks {
         file: PathBuf,
         stream: u32,
-        /// The number of blocks.
         blocks: u64,
         /// The last timestamp before them. `None` if the first blocks are missing.
         from: Option<GlobalNanos>,
@@ -67,7 +51,6 @@ pub enum Loss {
     MissingPart {
         file: PathBuf,
         stream: u32,
-        /// The number of places.
         places: usize,
         /// The last timestamp before them. `None` at the start of the stream.
         from: Option<GlobalNanos>,
@@ -77,19 +60,13 @@ pub enum Loss {
     /// The process wrote more records than the file has, by the count in its end block.
     MissingRecords {
         file: PathBuf,
-        /// The number of missing records.
         records: u64,
-        /// The number of written records.
         written_records: u64,
         /// Their position, unless missing or damaged blocks explain it.
         place: Option<MissingEnd>,
     },
     /// Blocks without records are missing.
-    MissingTables {
-        file: PathBuf,
-        /// The number of blocks.
-        blocks: u64,
-    },
+    MissingTables { file: PathBuf, blocks: u64 },
     /// A description is missing.
     NotDescribed {
         file: PathBuf,
@@ -105,11 +82,7 @@ pub enum Loss {
         reason: String,
     },
     /// The recorder dropped records.
-    Dropped {
-        file: PathBuf,
-        /// The number of records.
-        records: u64,
-    },
+    Dropped { file: PathBuf, records: u64 },
     /// The process did not end in order: it was killed or still runs.
     NotEnded {
         file: PathBuf,
@@ -131,7 +104,6 @@ pub enum Loss {
     },
     /// A part of the live file of a process that did not end in order cannot be used.
     Live {
-        /// The live file.
         file: PathBuf,
         /// The number of parts.
         faults: usize,
@@ -143,14 +115,7 @@ pub enum Loss {
         reason: String,
     },
     /// A repair left damage out of a file.
-    LeftOut {
-        file: PathBuf,
-        /// The number of bytes.
-        bytes: u64,
-    },
+    LeftOut { file: PathBuf, bytes: u64 },
     /// The process file is missing. Only the live file exists.
-    LiveAlone {
-        /// The live file.
-        file: PathBuf,
-    },
+    LiveAlone { file: PathBuf },
 }

@@ -51,8 +51,8 @@ pub fn restrict_mode(mode: u32) -> u32 {
 /// The permissions of a finished output file: those of the file that it replaces, or 0666 without
 /// the umask; in both cases without the bits that the inputs do not allow.
 #[must_use]
-pub fn permissions_of_file(there: Option<&Permissions>) -> Permissions {
-    let mode = there.map_or_else(|| 0o666 & !umask(), |there| there.mode() & 0o7777);
+pub fn permissions_of_file(replaced_file: Option<&Permissions>) -> Permissions {
+    let mode = replaced_file.map_or_else(|| 0o666 & !umask(), |permissions| permissions.mode() & 0o7777);
     Permissions::from_mode(restrict_mode(mode))
 }
 

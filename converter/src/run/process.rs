@@ -411,8 +411,8 @@ impl ProcessInRun {
     /// the file.
     #[must_use]
     pub fn missing_records(&self) -> u64 {
-        let there = self.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.records()));
-        self.totals.map_or(0, |totals| totals.written_records.saturating_sub(there))
+        let records = self.streams.iter().fold(0, |sum: u64, stream| sum.saturating_add(stream.records()));
+        self.totals.map_or(0, |totals| totals.written_records.saturating_sub(records))
     }
 
     /// Whether records are missing with the buffers of a process that did not end in order. They

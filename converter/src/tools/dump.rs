@@ -108,7 +108,7 @@ pub struct RecordSelection {
     pub levels: Vec<String>,
     /// Names of events, spans (`step`) or ends of spans (`step.begin`).
     pub events: Vec<String>,
-    /// Processes by rank, process id or both. See [`OpenRun::processes_called`].
+    /// Processes by rank, process id or both. See [`OpenRun::processes_named`].
     pub processes: Vec<String>,
     /// Names, labels or ids of threads.
     pub threads: Vec<String>,
@@ -119,7 +119,7 @@ pub struct RecordSelection {
 impl RecordSelection {
     /// By stream of the run, in the order of its processes: whether it is selected.
     pub(crate) fn streams_of(&self, run: &OpenRun) -> Vec<bool> {
-        let called: BTreeSet<usize> = self.processes.iter().flat_map(|name| run.processes_called(name)).collect();
+        let called: BTreeSet<usize> = self.processes.iter().flat_map(|name| run.processes_named(name)).collect();
         let mut streams = Vec::new();
         for (number, process) in run.processes.iter().enumerate() {
             let is_process = self.processes.is_empty() || called.contains(&number);
@@ -333,7 +333,7 @@ fn values<'s>(scope: &RecordScope<'s>, scratch: &mut String, symbols: &Symbols) 
     };
     let mut vals = Vec::new();
     for action in &scope.program.actions {
-        for (name, code) in &action.with {
+        for (name, code) in &action.fields {
             let value = match scope.elements(code, scratch, symbols) {
                 Some(list) => DumpElements::List(list.into_iter().map(|val| plain(val, scratch)).collect()),
                 None => DumpElements::One(plain(scope.eval(code, scratch, symbols), scratch)),

@@ -41,8 +41,8 @@ use tracer_format::{BlockKind, ClockKind, ID_DROPPED};
 
 use super::records::{ClockTags, end_tags, process_tags};
 use crate::clock::{RunClocks, TimestampMap};
-use crate::convert::columnar::evaluate::PassKind;
-use crate::convert::columnar::single_records::RecordRef;
+use crate::convert::columns::evaluate::PassKind;
+use crate::convert::columns::single_records::RecordRef;
 use crate::convert::merge_pass::RecordVisitorFn;
 use crate::convert::planning::plan::{ConversionPlan, plan_of_layouts};
 use crate::convert::read_ahead::{MergePass, PassSelection};

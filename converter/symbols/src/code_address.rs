@@ -54,7 +54,7 @@ impl<'a> CodeAddress<'a> {
 
     /// The file and the address, such as `heat+0x11c9`.
     #[must_use]
-    pub fn unresolved(&self) -> String {
+    pub fn fallback_text(&self) -> String {
         let name = self.path.rsplit('/').next().unwrap_or(self.path);
         format!("{name}+{:#x}", self.offset)
     }
@@ -85,6 +85,6 @@ mod tests {
     #[test]
     fn an_address_without_a_name_is_that_of_its_file() {
         let address = CodeAddress::parse("\u{1}function 4f ab12 /usr/lib/libheat.so").unwrap();
-        assert_eq!((address.build_id, address.unresolved().as_str()), (Some("ab12"), "libheat.so+0x4f"));
+        assert_eq!((address.build_id, address.fallback_text().as_str()), (Some("ab12"), "libheat.so+0x4f"));
     }
 }

@@ -59,7 +59,7 @@ impl SymbolList {
     /// Adds the symbol of an address. It leaves out an address without a name, and texts with a tab
     /// or a line break, which would damage the file.
     pub fn insert(&mut self, address: &str, symbol: &CodeSymbol) {
-        let has_name = CodeAddress::parse(address).is_some_and(|address| address.unresolved() != symbol.name);
+        let has_name = CodeAddress::parse(address).is_some_and(|address| address.fallback_text() != symbol.name);
         let file = symbol.position.as_ref().map_or("", |position| position.file.as_str());
         let is_line = |text: &str| !text.contains(['\t', '\n', '\r']);
         if has_name && [address, &symbol.name, file].into_iter().all(is_line) {

@@ -81,7 +81,7 @@ struct TableEntry {
 }
 
 fn name_of(entry: &TableEntry, address: &CodeAddress<'_>) -> String {
-    let Some(name) = &entry.name else { return address.unresolved() };
+    let Some(name) = &entry.name else { return address.fallback_text() };
     match (address.kind, &entry.position, entry.start) {
         (CodeKind::Call | CodeKind::Inlined, Some(position), _) => {
             let file = position.file.rsplit('/').next().unwrap_or(&position.file);

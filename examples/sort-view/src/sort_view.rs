@@ -1,8 +1,8 @@
 //! [`SortView`]: the moving elements of a parallel sort, and its disorder over time.
 
 use tumit_perspectives::chart::{
-    AxisUnit, ChartAxis, ChartMark, ChartPaint, ChartPanel, ChartTable, LegendItem, LevelChart, LevelSeries, MarkAxis,
-    MarkChart, MarkForm, TitledPanel, ViewChart,
+    AxisUnit, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, LevelChart, LevelSeries, MarkAxis, MarkChart,
+    MarkForm, PanelMark, TitledPanel, ViewChart,
 };
 use tumit_perspectives::error::PerspectiveError;
 use tumit_perspectives::execution::Execution;
@@ -52,7 +52,7 @@ impl PerspectiveView for SortView {
 /// A bar per element.
 fn array_panel(placements: &Placements, array: &[ElementPlace], time: i64) -> ChartPanel {
     let newest = placements.newest_exchange(time);
-    let mark = |placement: &ElementPlace| ChartMark {
+    let mark = |placement: &ElementPlace| PanelMark {
         x: placement.position,
         y: placement.value,
         paint: if newest.contains(&placement.element) { ChartPaint::Emphasis } else { ChartPaint::Now },

@@ -43,7 +43,7 @@ rule receive -> end message key (key) to program;
 fn main() {
     let corpus = std::env::args().nth(1).expect("usage: seeds CORPUS");
     let corpus = Path::new(&corpus);
-    for target in ["schema", "run", "live", "paje"] {
+    for target in ["schema", "run", "live_file", "paje"] {
         fs::create_dir_all(corpus.join(target)).expect("a writable folder");
     }
     let write_seed = |target: &str, name: &str, bytes: &[u8]| {
@@ -74,7 +74,7 @@ fn main() {
         let mut bytes = u32::try_from(file.len()).expect("it is small").to_le_bytes().to_vec();
         bytes.extend(file);
         bytes.extend(fuzz::few_bytes(&live_file(&name_only_schema, in_file).bytes));
-        write_seed("live", name, &bytes);
+        write_seed("live_file", name, &bytes);
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (name, schema) in [("rules", &full_schema), ("default", &name_only_schema)] {

@@ -16,6 +16,8 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::process::{Command, ExitCode, Stdio};
 
+use tumit_test_support::xorshift::XorshiftGenerator;
+
 tracer_rt::events!("src/bin/make_trace.tumit");
 
 thread_local! {
@@ -31,30 +33,14 @@ fn current_nanos() -> u64 {
     CLOCK_START + NOW.get()
 }
 
-/// An xorshift generator. It gives the same numbers everywhere.
-struct XorShift(u64);
+fn random_generator(seed: u64) -> XorshiftGenerator {
+    XorshiftGenerator(0x9E37_79B9_7F4A_7C15 ^ seed.wrapping_add(1).wrapping_mul(0xBF58_476D_1CE4_E5B9))
+}
 
-impl XorShift {
-    fn of(seed: u64) -> Self {
-        Self(0x9E37_79B9_7F4A_7C15 ^ seed.wrapping_add(1).wrapping_mul(0xBF58_476D_1CE4_E5B9))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    /// A duration from 50 ns, mostly short, rarely long. Each power of two up to `max_count` of
-    /// them is equally likely.
-    fn duration(&mut self, max_count: u64) -> u64 {
-        50 + (self.next() & ((1 << (4 + self.below(max_count))) - 1))
-    }
+/// A duration from 50 ns, mostly short, rarely long. Each power of two up to `max_count` of them is
+/// equally likely.
+fn random_duration(random: &mut XorshiftGenerator, max_count: u64) -> u64 {
+    50 + (random.bits() & ((1 << (4 + random.below(max_count))) - 1))
 }
 
 const PHASES: [Phase; 5] = [Phase::Start, Phase::Compute, Phase::Exchange, Phase::Check, Phase::Write];
@@ -70,7 +56,7 @@ const BIRTH: u64 = 1_000;
 struct MessageSchedule {
     sender: u64,
     n: u32,
-    random: XorShift,
+    random: XorshiftGenerator,
     is_sender: bool,
     /// Average nanoseconds between messages.
     period: u64,
@@ -80,7 +66,7 @@ struct MessageSchedule {
 
 impl MessageSchedule {
     fn new(sender: u32, threads: u32, is_sender: bool, period: u64) -> Self {
-        let random = XorShift::of(!u64::from(sender));
+        let random = random_generator(!u64::from(sender));
         // The first message is due when the last thread has started.
         let n = (u64::from(threads) * BIRTH / period) as u32;
         let mut messages = Self { sender: sender.into(), n, random, is_sender, period, next: (0, 0) };
@@ -89,7 +75,7 @@ impl MessageSchedule {
     }
 
     fn advance(&mut self) {
-        let (wait, latency) = (self.random.below(self.period / 2), 1_000 + self.random.duration(12));
+        let (wait, latency) = (self.random.below(self.period / 2), 1_000 + random_duration(&mut self.random, 12));
         let bytes = 8 << self.random.below(16);
         let sent = u64::from(self.n + 1) * self.period + wait + self.sender;
         self.next = (if self.is_sender { sent } else { sent + latency }, bytes);
@@ -141,7 +127,7 @@ impl TraceWorker {
     /// Runs until it has recorded `states` states.
     fn run(&mut self, states: u64, functions: &[String]) {
         let thread = self.thread;
-        let mut random = XorShift::of(thread.into());
+        let mut random = random_generator(thread.into());
         NOW.set(u64::from(thread) * BIRTH + 1);
         calls::born(thread);
         let (mut recorded, mut flushed, mut depth) = (0, 0, 0);
@@ -150,7 +136,7 @@ impl TraceWorker {
                 flushed = recorded;
                 tracer_rt::flush();
             }
-            self.go_to(NOW.get() + random.duration(14));
+            self.go_to(NOW.get() + random_duration(&mut random, 14));
             match random.below(100) {
                 0..45 if depth < DEEPEST => {
                     let max_count = 1 + random.below(functions.len() as u64);

@@ -8,6 +8,7 @@
 //! | [`raw_run`] | reads the files of processes according to FORMAT.md only |
 //! | [`paje_text`] | random Pajé text |
 //! | [`pj_dump`] | the reference implementation of Pajé |
+//! | [`xorshift`] | reproducible random numbers |
 //! | `clock_truth` | runs with known true timestamps, and the errors of their conversion |
 //! | `trace_model`, `random_trace` | traces as plain lists, and a check of all queries |
 //! | `table_trace` | a trace that answers queries by scanning tables |
@@ -30,3 +31,4 @@ pub mod synthetic_run;
 pub mod table_trace;
 #[cfg(feature = "trace")]
 pub mod trace_model;
+pub mod xorshift;

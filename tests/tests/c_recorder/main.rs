@@ -6,9 +6,9 @@
 mod arm;
 mod external_tools;
 mod features;
+mod flight_recorder;
 mod header_size;
 mod name_collisions;
-mod overwriting;
 mod process_exits;
 mod self_tracing;
 mod settings;

@@ -160,7 +160,7 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
-fn paje_files_are_checked() {
+fn check_reports_the_mistakes_of_a_paje_file() {
     let dir = tempfile::tempdir().unwrap();
     let good = corpus("two-nodes.paje");
     let stdout = succeed(tumit().arg("check").arg(&good));

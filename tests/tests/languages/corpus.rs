@@ -121,7 +121,7 @@ impl CaseProgram {
         let has =
             |language: &str| case.has(language) && selected.as_deref().is_none_or(|selected| selected == language);
         if case.has("rust") {
-            programs.push(Self { language: "rust", dialect: "rust", path: env!("CARGO_BIN_EXE_drive").into() });
+            programs.push(Self { language: "rust", dialect: "rust", path: env!("CARGO_BIN_EXE_trace_driver").into() });
         }
         let recorder = times
             .of("recorder in C", || recorder(case, folder))

@@ -79,7 +79,8 @@ fn the_python_reader_agrees_on_every_case_in_rust() {
     let mut records = 0;
     for case in cases().iter().filter(|case| case.has("rust")) {
         let folder = c::folder();
-        let run = rust::record(env!("CARGO_BIN_EXE_drive").as_ref(), &case.name, folder.path(), &environment(case));
+        let run =
+            rust::record(env!("CARGO_BIN_EXE_trace_driver").as_ref(), &case.name, folder.path(), &environment(case));
         // A case with all levels off records nothing, and makes no run.
         if run.exists() {
             records += compare(&run, &case.name);
@@ -330,7 +331,7 @@ fn the_python_reader_agrees_on_running_programs() {
 fn the_python_reader_agrees_on_damaged_files() {
     let folder = c::folder();
     let case = cases().into_iter().find(|case| case.name == "threads-many").unwrap();
-    let run = rust::record(env!("CARGO_BIN_EXE_drive").as_ref(), &case.name, folder.path(), &environment(&case));
+    let run = rust::record(env!("CARGO_BIN_EXE_trace_driver").as_ref(), &case.name, folder.path(), &environment(&case));
     let path = std::fs::read_dir(&run).unwrap().next().unwrap().unwrap().path();
     let record_count = compare(&run, "before the damage");
     let bytes = std::fs::read(&path).unwrap();

@@ -8,13 +8,7 @@ use super::tokens::{Token, TokenKind, tokens};
 
 /// Folders and files whose names of types may occur again: nodes of the syntax tree, and names in
 /// generated code.
-const EXCEPTIONS: [&str; 5] = [
-    "tumit/src/syntax/ast.rs",
-    "tumit/src/codegen/",
-    "tracer-rt/format/src/record_values",
-    "tracer-rt/src/fields",
-    "tracer-rt/src/api/",
-];
+const EXCEPTIONS: [&str; 3] = ["tumit/src/syntax/ast.rs", "tracer-rt/format/src/record_values", "tracer-rt/src/fields"];
 /// Names that may occur again: the arguments of each subcommand, and names in generated code.
 const EXCEPT_NAMES: [&str; 2] = ["Args", "Level"];
 

@@ -106,7 +106,7 @@ fn measures_images_of_large_traces() {
 
 #[test]
 #[ignore = "measures a large trace: set TUMIT_BIN and TUMIT_COSTS"]
-fn costs() {
+fn times_of_zooms_and_scrolls_are_printed() {
     let viewer = large_trace();
     for (width, height) in [(1280, 720), (1600, 1000), (3840, 2160)] {
         let mut browser = BrowserPage::start(width, height);

@@ -175,8 +175,8 @@ fn a_tcp_peer_is_sampled_and_one_that_sends_wrong_data_is_an_error() {
 }
 
 #[test]
-#[ignore = "measures, for docs/clock-samples.md: --ignored --nocapture costs"]
-fn costs() {
+#[ignore = "measures, for docs/clock-samples.md: --ignored --nocapture times_and_sizes"]
+fn times_and_sizes_of_bursts_are_printed() {
     for processes in [2, 4] {
         for exchanges in ["0", "10", "30", "300", "1000"] {
             eprint!("{processes} processes, {exchanges} exchanges: ");

@@ -25,7 +25,9 @@ mod spec_description;
 mod typed_record;
 mod value;
 
-pub use typed_record::{AnyRecord, Content, DoesNotFit, Event, Family, Fields, Head, Origin, Raw, TypedRecord};
+pub use typed_record::{
+    AnyRecord, Content, Event, Family, FieldMismatch, Fields, Head, Origin, RawRecordBytes, TypedRecord,
+};
 
 pub use context::{Context, Names, RecordedSite, Sink, SiteRef, Tables};
 

@@ -179,6 +179,34 @@ pub enum Scalar {
 }
 
 impl Scalar {
+    /// The number of the type in the bytes of a schema, from 0 to 16.
+    ///
+    /// ```
+    /// assert_eq!(tracer_format::schema::Scalar::Bytes.number(), 16);
+    /// ```
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::U8 => 0,
+            Self::U16 => 1,
+            Self::U32 => 2,
+            Self::U64 => 3,
+            Self::I8 => 4,
+            Self::I16 => 5,
+            Self::I32 => 6,
+            Self::I64 => 7,
+            Self::F32 => 8,
+            Self::F64 => 9,
+            Self::Bool => 10,
+            Self::Date => 11,
+            Self::Pointer => 12,
+            Self::Enum { .. } => 13,
+            Self::Interned => 14,
+            Self::String => 15,
+            Self::Bytes => 16,
+        }
+    }
+
     /// Size in bytes, or `None` for counted types.
     #[must_use]
     pub const fn bytes(self) -> Option<usize> {

@@ -93,25 +93,7 @@ impl SchemaBytes {
     }
 
     fn scalar(&mut self, scalar: Scalar) {
-        self.number(match scalar {
-            Scalar::U8 => 0,
-            Scalar::U16 => 1,
-            Scalar::U32 => 2,
-            Scalar::U64 => 3,
-            Scalar::I8 => 4,
-            Scalar::I16 => 5,
-            Scalar::I32 => 6,
-            Scalar::I64 => 7,
-            Scalar::F32 => 8,
-            Scalar::F64 => 9,
-            Scalar::Bool => 10,
-            Scalar::Date => 11,
-            Scalar::Pointer => 12,
-            Scalar::Enum { .. } => 13,
-            Scalar::Interned => 14,
-            Scalar::String => 15,
-            Scalar::Bytes => 16,
-        });
+        self.number(scalar.number());
         if let Scalar::Enum { index, wide } = scalar {
             self.number(index);
             self.flag(wide);

@@ -5,7 +5,7 @@
 pub use super::intern::site;
 pub use super::span::{SpanEnd, ends_when_dropped};
 pub use super::traced_future::{
-    KeptBytes, KeptChoices, KeptSlice, KeptText, NoSpanParts, SpanArguments, SpanParts, TracedFuture, never,
+    KeptBytes, KeptChoices, KeptSlice, KeptText, NoSpanParts, SpanArguments, SpanParts, TracedFuture, uncalled,
 };
 pub use crate::fault_injection::{ABOUT_TO_WRITE, ARMED, HELD};
 pub use crate::fields::SourceSite;

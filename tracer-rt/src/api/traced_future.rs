@@ -43,7 +43,7 @@ impl<F, E> SpanArguments<F, E> {
 
     /// Creates a span that is not recorded, for generated code.
     #[inline]
-    pub const fn none(level: &'static Level, at_end: E) -> Self {
+    pub const fn unrecorded_span(level: &'static Level, at_end: E) -> Self {
         Self { level, begin: 0, end: 0, at_begin: None, at_end }
     }
 }
@@ -112,7 +112,7 @@ impl<P: SpanParts, F: Future> Future for TracedFuture<P, F> {
 /// Gives an async block its type before the compiler checks its statements, as a signature does.
 /// Never called.
 #[must_use]
-pub fn never<T>() -> T {
+pub fn uncalled<T>() -> T {
     unreachable!("the code is inside `if false`")
 }
 
@@ -219,8 +219,8 @@ mod tests {
         fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<&'static str> {
             // SAFETY: the fields are not pinned, and nothing is moved out.
             let this = unsafe { self.get_unchecked_mut() };
-            let here = std::ptr::from_mut(this).addr();
-            assert_eq!(*this.address.get_or_insert(here), here);
+            let address = std::ptr::from_mut(this).addr();
+            assert_eq!(*this.address.get_or_insert(address), address);
             assert!(this.running.get(), "the guard lives as long as the poll");
             if this.polls == 0 {
                 return Poll::Ready("done");

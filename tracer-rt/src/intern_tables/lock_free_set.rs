@@ -29,7 +29,7 @@ static COUNT: AtomicUsize = AtomicUsize::new(0);
 const FIRST_CELLS: usize = 256;
 
 impl StringSet {
-    fn with(cells: usize) -> Self {
+    fn with_capacity(cells: usize) -> Self {
         Self { cells: (0..cells).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect() }
     }
 
@@ -82,7 +82,7 @@ pub(crate) fn add(text: &'static str, id: u32) -> Option<&'static InternedString
 /// Copies all strings to a table of twice the size.
 fn grow(old: Option<&StringSet>) -> &'static StringSet {
     let cells = old.map_or(FIRST_CELLS, |old| old.cells.len() * 2);
-    let new: &'static StringSet = Box::leak(Box::new(StringSet::with(cells)));
+    let new: &'static StringSet = Box::leak(Box::new(StringSet::with_capacity(cells)));
     for cell in old.map_or(&[][..], |old| &old.cells) {
         let string = cell.load(Ordering::Relaxed);
         // SAFETY: an entry of the table is never freed.
@@ -140,7 +140,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "Miri is too slow for many texts, and finds no error in them")]
     fn hashes_spread() {
         // In a table that is half full, few strings are far from their first place.
-        let table = StringSet::with(8192);
+        let table = StringSet::with_capacity(8192);
         let mut longest = 0;
         for n in 0..4096u32 {
             let text: &'static str = Box::leak(format!("name-{n}").into_boxed_str());

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_are_parsed() {
+    fn switches_accept_several_words_and_reject_others() {
         assert_eq!(parse_switch("COM = on"), Some(("COM", true)));
         assert_eq!(parse_switch("a.b=0"), Some(("a.b", false)));
         assert_eq!(parse_switch("COM=OFF"), Some(("COM", false)));

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn policies_are_parsed() {
+    fn invalid_policies_are_reported_and_skipped() {
         let complaints = std::cell::RefCell::new(Vec::new());
         let all = parse("COM=block, app = DROP,, X=wait, =drop, Y=overwrite", |entry| {
             complaints.borrow_mut().push(entry.to_owned());

@@ -93,12 +93,12 @@ fn share(launch: &LaunchText) {
 /// Whether the calling thread is the only one.
 /// `/proc/self/task` has one folder per thread and therefore three links.
 fn has_one_thread() -> bool {
-    let mut about = MaybeUninit::<libc::stat>::zeroed();
+    let mut file_status = MaybeUninit::<libc::stat>::zeroed();
     // SAFETY: the path ends with a zero, and the pointer is to a local of the right type.
-    let failed = unsafe { libc::stat(c"/proc/self/task".as_ptr(), about.as_mut_ptr()) };
+    let failed = unsafe { libc::stat(c"/proc/self/task".as_ptr(), file_status.as_mut_ptr()) };
     // SAFETY: all fields of the structure may be zero.
-    let about = unsafe { about.assume_init() };
-    failed == 0 && about.st_nlink == 3
+    let file_status = unsafe { file_status.assume_init() };
+    failed == 0 && file_status.st_nlink == 3
 }
 
 /// Finds the launch id.
@@ -139,10 +139,10 @@ fn of_launcher() -> Option<LaunchText> {
     let mut boot = [0; 64];
     let boot = read_start(c"/proc/sys/kernel/random/boot_id", &mut boot);
     let path = LaunchText::of(format_args!("/proc/{parent}/stat\0"));
-    let mut about = [0; 1024];
-    let about = read_start(CStr::from_bytes_until_nul(&path.bytes).ok()?, &mut about);
+    let mut buffer = [0; 1024];
+    let stat = read_start(CStr::from_bytes_until_nul(&path.bytes).ok()?, &mut buffer);
     // After the process name come the state and, 19 fields later, the start time.
-    let started = about.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?;
+    let started = stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?;
     Some(LaunchText::of(format_args!("launcher:{}:{parent}:{started}", boot.trim())))
 }
 

@@ -153,7 +153,7 @@ impl RecorderState {
             },
         };
         self.pool.adopt_slots(base, slots);
-        self.full.reserve(slots * pool::PARTS_PER_SLOT);
+        self.full_slots.reserve(slots * pool::PARTS_PER_SLOT);
         self.flight_recorder.reserve(slots * pool::PARTS_PER_SLOT);
         let domain = process::clock_domain(&self.process_id, config.clock_domain);
         self.clock_domain = process::hash_text(&domain);

@@ -111,12 +111,10 @@ impl SlotPool {
         AVAILABLE_PARTS.store(0, Ordering::Relaxed);
     }
 
-    /// Number of slots.
     pub(crate) const fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Takes a free slot.
     pub(crate) fn take(&mut self) -> Option<*const SlotHeader> {
         if self.free_slots.is_empty() && self.fresh == self.slots {
             self.join();

@@ -131,7 +131,6 @@ pub(crate) const fn used_bytes(state: u64) -> usize {
     (state & 0xFFFF_FFFF) as usize
 }
 
-/// Number of records.
 pub(crate) const fn records(state: u64) -> u32 {
     (state >> 32) as u32
 }

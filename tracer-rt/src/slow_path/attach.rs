@@ -39,7 +39,7 @@ pub(crate) fn begin_again(cursor: &ThreadCursor, id: u32, bytes: usize) -> Optio
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used_bytes(state) + bytes <= cursor.rooms[class_of(id)].get() {
-        return Some(RecordSpace { slot, now, after: FollowUp::Nothing, limit: None });
+        return Some(RecordSpace { slot, now, follow_up: FollowUp::Nothing, limit: None });
     }
     let room = make_room(cursor, id, bytes, now);
     if room.is_none() {
@@ -74,7 +74,7 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
         // SAFETY: a stream's slot is one of the pool.
         let state = unsafe { &*current }.state.load(Ordering::Relaxed);
         if used_bytes(state) + needed <= room_bytes(slot_bytes(current)) {
-            return Some(RecordSpace { slot: current, now, after: FollowUp::Nothing, limit });
+            return Some(RecordSpace { slot: current, now, follow_up: FollowUp::Nothing, limit });
         }
     }
     let ExchangedSlot { mut slot, has_called_writer } = exchange(stream, now, needed);
@@ -87,7 +87,7 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
         limit = Some(MAX_PART_RECORD_BYTES);
         slot = exchange(stream, now, MAX_PART_RECORD_BYTES).slot;
     }
-    let after = match reason {
+    let follow_up = match reason {
         Some(reason) if self_trace::LEVEL.known_base().is_some() => FollowUp::Waited(reason, local_clock::read()),
         _ => FollowUp::Nothing,
     };
@@ -98,7 +98,7 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
             if is_native {
                 cursor.point(class, slot);
             }
-            Some(RecordSpace { slot, now, after, limit })
+            Some(RecordSpace { slot, now, follow_up, limit })
         }
         None => {
             cursor.point_nowhere(class);

@@ -8,7 +8,7 @@ use crate::slots::SlotHeader;
 pub(crate) struct RecordSpace {
     pub(crate) slot: *const SlotHeader,
     pub(crate) now: u64,
-    pub(crate) after: FollowUp,
+    pub(crate) follow_up: FollowUp,
     /// Maximum size in bytes of a record that is too long, with its mark. `None` for other records.
     pub(crate) limit: Option<usize>,
 }

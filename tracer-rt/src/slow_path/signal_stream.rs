@@ -35,7 +35,7 @@ pub(crate) fn make_room(cursor: &ThreadCursor, bytes: usize) -> Option<RecordSpa
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used_bytes(state) + bytes <= cursor.rooms[class].get() {
-        return Some(RecordSpace { slot, now, after: FollowUp::Handler, limit: None });
+        return Some(RecordSpace { slot, now, follow_up: FollowUp::Handler, limit: None });
     }
     let Some(stream) = STATE.try_lock_soon().and_then(|mut state| stream(&mut state, cursor)) else {
         count_nested_drop(cursor, bytes);
@@ -52,7 +52,7 @@ pub(crate) fn make_room(cursor: &ThreadCursor, bytes: usize) -> Option<RecordSpa
     match slot {
         Some(slot) => {
             cursor.point(NESTED, slot);
-            Some(RecordSpace { slot, now, after: FollowUp::Handler, limit })
+            Some(RecordSpace { slot, now, follow_up: FollowUp::Handler, limit })
         }
         None => {
             stream.count_dropped(1, bytes as u64, (now, now), cause::NESTED);

@@ -43,7 +43,7 @@ pub(crate) fn take(state: &mut RecorderState, bytes: usize, is_first: bool) -> O
 /// Takes the oldest slot and counts its records as dropped at their place in the order of the
 /// stream's blocks.
 fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
-    let slot = state.flight_recorder.oldest()?;
+    let slot = state.flight_recorder.oldest_slot()?;
     // SAFETY: slots are never unmapped.
     let head = unsafe { &*slot };
     let entry = state.entry(head.stream.load(Ordering::Relaxed))?;
@@ -106,5 +106,5 @@ fn queue(state: &mut RecorderState, slot: *const SlotHeader) {
     if let Some(entry) = state.entry(head.stream.load(Ordering::Relaxed)) {
         head.dropped.store(entry.stream.dropped_records(), Ordering::Relaxed);
     }
-    state.full.push_back(slot);
+    state.full_slots.push_back(slot);
 }

@@ -36,7 +36,7 @@ impl KeptSlots {
         self.bytes
     }
 
-    pub(crate) fn oldest(&self) -> Option<*const SlotHeader> {
+    pub(crate) fn oldest_slot(&self) -> Option<*const SlotHeader> {
         self.slots.front().copied()
     }
 

@@ -63,7 +63,7 @@ pub(crate) struct RecorderState {
     pub(crate) parent: Option<[u8; 16]>,
     pub(crate) pool: SlotPool,
     /// Full slots that wait for the writer thread, oldest first.
-    pub(crate) full: VecDeque<*const SlotHeader>,
+    pub(crate) full_slots: VecDeque<*const SlotHeader>,
     /// Full slots of the flight recorder.
     pub(crate) flight_recorder: KeptSlots,
     /// Streams in order of their index.
@@ -110,7 +110,7 @@ pub(crate) static STATE: RecorderLock<RecorderState> = RecorderLock::new(
         sync_interval: SYNC_INTERVAL,
         parent: None,
         pool: SlotPool::empty(),
-        full: VecDeque::new(),
+        full_slots: VecDeque::new(),
         flight_recorder: KeptSlots::new(),
         spares: Vec::new(),
         alive: 0,
@@ -138,7 +138,7 @@ impl RecorderState {
     /// This is rare enough that a thread that fills slots makes no system call for it.
     pub(crate) fn is_urgent(&self) -> bool {
         let slots = self.pool.slots();
-        self.full.len() >= (slots / 4).max(1) || pool::available() <= slots / 4
+        self.full_slots.len() >= (slots / 4).max(1) || pool::available() <= slots / 4
     }
 
     /// Takes a free slot for a record of `bytes` bytes.
@@ -146,11 +146,11 @@ impl RecorderState {
     /// others have many slots. The reason is that most threads record little.
     pub(crate) fn take_slot(&mut self, bytes: usize, is_first: bool) -> Option<*const SlotHeader> {
         let slots = self.pool.slots();
-        let many = self.alive > slots / 2 || (is_first && pool::available() < slots - slots / 4);
+        let has_many_threads = self.alive > slots / 2 || (is_first && pool::available() < slots - slots / 4);
         if bytes > pool::MAX_PART_RECORD_BYTES {
             return self.pool.take();
         }
-        if many { self.pool.take_part() } else { self.pool.take().or_else(|| self.pool.take_part()) }
+        if has_many_threads { self.pool.take_part() } else { self.pool.take().or_else(|| self.pool.take_part()) }
     }
 
     /// The names that a thread has in another of its streams, because the program may have set them
@@ -190,7 +190,7 @@ impl RecorderState {
         // SAFETY: a stream's slot is null or a slot of the pool, as are those of the queues. Slots
         // are never unmapped.
         let heads = live
-            .chain(self.full.iter().copied())
+            .chain(self.full_slots.iter().copied())
             .chain(self.flight_recorder.iter())
             .filter_map(|slot| unsafe { slot.as_ref() });
         heads.map(|head| u64::from(head.unwritten_records())).sum()
@@ -207,7 +207,7 @@ impl RecorderState {
         if let Some(live) = self.live.take() {
             self.region = live.release_in_child();
         }
-        self.full.clear();
+        self.full_slots.clear();
         self.flight_recorder.clear();
         // Not freed: a signal handler may have interrupted a record of another thread, which no
         // longer exists.

@@ -51,7 +51,7 @@ pub(crate) struct StreamEntry {
 pub(crate) struct PendingBlock {
     pub(crate) slot: *const SlotHeader,
     /// The part of the slot that is in the file after the write.
-    pub(crate) after: FlushMark,
+    pub(crate) end_mark: FlushMark,
     /// Timestamp of the last record of that part.
     pub(crate) last: u64,
 }
@@ -135,7 +135,7 @@ impl StreamEntry {
 
     /// Closes the stream's slot. The blocks of the next slot follow those of this one.
     pub(crate) fn close_slot(&mut self, head: &SlotHeader) {
-        let flush_mark = self.pending_of(head).map_or_else(|| head.flush_mark(), |pending| pending.after);
+        let flush_mark = self.pending_of(head).map_or_else(|| head.flush_mark(), |pending| pending.end_mark);
         let rest = flush_mark.bytes < used_bytes(head.state.load(Ordering::Relaxed));
         self.next_sequence = head.sequence.load(Ordering::Relaxed) + u64::from(flush_mark.blocks) + u64::from(rest);
     }

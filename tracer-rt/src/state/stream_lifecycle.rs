@@ -103,7 +103,7 @@ impl RecorderState {
         if stream.class == RING && head.unwritten_records() > 0 {
             self.flight_recorder.push(slot);
         } else {
-            self.full.push_back(slot);
+            self.full_slots.push_back(slot);
         }
     }
 

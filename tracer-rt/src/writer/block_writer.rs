@@ -95,7 +95,7 @@ impl BlockWriter {
 
     /// Writes all full slots. If threads fill slots faster, writes as many as wait at the start.
     pub(crate) fn write_full(&mut self) {
-        let waiting = STATE.lock().full.len();
+        let waiting = STATE.lock().full_slots.len();
         for _ in 0..waiting.max(1) {
             if !self.write_next() {
                 return;
@@ -111,13 +111,13 @@ impl BlockWriter {
         }
         self.ensure_open();
         let mut state = STATE.lock();
-        let Some(slot) = state.full.pop_front() else {
+        let Some(slot) = state.full_slots.pop_front() else {
             drop(state);
             self.remove_exited_streams();
             return false;
         };
         // If more than half of the slots wait, speed matters more than size.
-        let hurry = state.full.len() > state.pool.slots() / 2;
+        let hurry = state.full_slots.len() > state.pool.slots() / 2;
         let mapped = state.live.is_some();
         let mut pending = state.entry(stream_of(slot)).and_then(|entry| entry.pending_of(slot));
         drop(state);
@@ -129,7 +129,7 @@ impl BlockWriter {
                 if mapped && self.is_open() {
                     // The records are safe in the live file. They stay there until the file can
                     // take them, or for ever.
-                    STATE.lock().full.push_front(slot);
+                    STATE.lock().full_slots.push_front(slot);
                     self.live_file_remains = true;
                     return false;
                 }

@@ -27,7 +27,7 @@ impl BlockWriter {
     /// Called before each block of records, because the names that records use were known before
     /// their slot was sealed.
     pub(super) fn definitions(&mut self) -> io::Result<()> {
-        let logged = live_file::log_used();
+        let logged = live_file::used_log_bytes();
         let mut state = STATE.lock();
         state.name_signal_streams();
         let schemas: Vec<_> =

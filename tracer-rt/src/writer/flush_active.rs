@@ -50,7 +50,7 @@ impl BlockWriter {
             }
             // A slot that was filled since the call waits in the queue. The blocks of one stream
             // stay in order.
-            if let Some(before) = state.full.iter().position(|slot| stream_of(*slot) == stream) {
+            if let Some(before) = state.full_slots.iter().position(|slot| stream_of(*slot) == stream) {
                 drop(state);
                 let next = if selection == ActiveSlots::Quiet { 0 } else { before + 1 };
                 for _ in 0..next {

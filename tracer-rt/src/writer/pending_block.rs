@@ -24,7 +24,7 @@ pub(crate) struct SealedBlock {
     /// Flags of the block header.
     pub(crate) flags: u8,
     /// The part of the slot that is in the file after this piece is written.
-    after: FlushMark,
+    end_mark: FlushMark,
     bytes: BlockBytes,
 }
 
@@ -42,7 +42,7 @@ impl SealedBlock {
         let head = unsafe { &*slot };
         let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
         let (state, last) = pending.map_or((state, last), |pending| {
-            (pending.after.bytes as u64 | u64::from(pending.after.records) << 32, pending.last)
+            (pending.end_mark.bytes as u64 | u64::from(pending.end_mark.records) << 32, pending.last)
         });
         let dropped = head.dropped.load(Ordering::Relaxed);
         Self::from_marks(slot, head.flush_mark(), state, last).map(|piece| Self { dropped, ..piece })
@@ -88,7 +88,7 @@ impl SealedBlock {
         };
         let SlotProgress { state, last } = between_records.or_else(uncertain)?;
         let piece = Self::from_marks(slot, head.flush_mark(), state, last)?;
-        entry.pending = Some(PendingBlock { slot, after: piece.after, last });
+        entry.pending = Some(PendingBlock { slot, end_mark: piece.end_mark, last });
         Some((slot, Self { dropped: entry.stream.dropped_records(), ..piece }))
     }
 
@@ -96,7 +96,7 @@ impl SealedBlock {
     pub(crate) fn commit(&self, slot: *const SlotHeader) {
         // SAFETY: slots are never unmapped.
         let head = unsafe { &*slot };
-        head.commit(self.after, self.last);
+        head.commit(self.end_mark, self.last);
     }
 
     /// A block that only reports drops. It comes before all records later than its timestamp.
@@ -115,7 +115,7 @@ impl SealedBlock {
             first: ticks,
             last: ticks,
             flags,
-            after: FlushMark::default(),
+            end_mark: FlushMark::default(),
             bytes: BlockBytes::Own(drops::encode_report(dropped)),
         }
     }
@@ -147,7 +147,7 @@ impl SealedBlock {
             first: head.first.load(Ordering::Relaxed),
             last,
             flags: 0,
-            after: FlushMark { bytes: used_bytes(to), records: records(to), blocks: from.blocks + 1 },
+            end_mark: FlushMark { bytes: used_bytes(to), records: records(to), blocks: from.blocks + 1 },
             bytes,
         };
         if from.bytes > 0 {
@@ -199,11 +199,11 @@ mod tests {
         head.sequence.store(40, Ordering::Relaxed);
         let once = FlushMark { bytes: 6, records: 1, blocks: 1 };
         let rest = SealedBlock::from_marks(slot, once, 3 << 32 | 18, 1012).unwrap();
-        assert_eq!((rest.sequence, rest.after), (41, FlushMark { bytes: 18, records: 3, blocks: 2 }));
-        assert_eq!(FlushMark::unpack(rest.after.pack()), rest.after);
+        assert_eq!((rest.sequence, rest.end_mark), (41, FlushMark { bytes: 18, records: 3, blocks: 2 }));
+        assert_eq!(FlushMark::unpack(rest.end_mark.pack()), rest.end_mark);
         assert_eq!((rest.first, rest.last, rest.records), (1007, 1012, 2));
         assert_eq!(rest.payload(), [1, 0, 0, 0, 0, 0, 1, 0, 5, 0, 0, 0]);
-        assert!(SealedBlock::from_marks(slot, rest.after, 3 << 32 | 18, 0).is_none());
+        assert!(SealedBlock::from_marks(slot, rest.end_mark, 3 << 32 | 18, 0).is_none());
     }
 
     #[test]

@@ -109,7 +109,7 @@ fn run() {
 fn record_write() -> Option<impl Drop> {
     self_trace::LEVEL.known_base()?;
     let state = STATE.lock();
-    let (first, blocks) = (*state.full.front()?, state.full.len() as u32);
+    let (first, blocks) = (*state.full_slots.front()?, state.full_slots.len() as u32);
     // SAFETY: slots are never unmapped.
     let bytes = used_bytes(unsafe { &*first }.state.load(Ordering::Relaxed));
     drop(state);

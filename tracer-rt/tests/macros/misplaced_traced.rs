@@ -10,7 +10,7 @@ struct NoFunction;
 impl NoFunction {}
 
 #[tracer_rt::traced(app::idle)]
-mod inside {}
+mod attributed_module {}
 
 trait Work {
     #[tracer_rt::traced(app::idle)]

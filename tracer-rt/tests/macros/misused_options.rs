@@ -13,13 +13,13 @@ mod no_list {
 mod no_text {
     tracer_rt::events!(good);
 }
-mod nothing {
+mod empty_level {
     tracer_rt::events!();
 }
 mod visibility {
     tracer_rt::events!(pub(super) "good.tumit");
 }
-mod more {
+mod unknown_options {
     tracer_rt::events!("good.tumit", off = [APP], "other.tumit");
 }
 mod no_module {
@@ -28,7 +28,7 @@ mod no_module {
 mod keyword {
     tracer_rt::events!("good.tumit", mod = "trace");
 }
-mod twice {
+mod repeated_options {
     tracer_rt::events!("good.tumit", mod = a, off = [APP], mod = b);
 }
 

@@ -5,7 +5,7 @@
 tracer_rt::events!("good.tumit");
 
 /// Functions of a level that is compiled out take the same arguments.
-pub mod without {
+pub mod compiled_out {
     tracer_rt::events!(pub "good.tumit", off = [APP, COM]);
 }
 
@@ -15,7 +15,7 @@ pub mod standard {
 }
 
 /// Names with a meaning in Rust.
-pub mod odd {
+pub mod reserved_names {
     ::tracer_rt::events!(pub "odd.tumit", off = [],);
 }
 
@@ -47,14 +47,14 @@ async fn later(n: u32) -> u32 {
     n + 1
 }
 
-#[tracer_rt::traced(odd::core::u32_(odd::Option::Clone))]
+#[tracer_rt::traced(reserved_names::core::u32_(reserved_names::Option::Clone))]
 fn odd_names() {
-    let _bool = odd::core::bool_();
-    odd::core::u8(odd::RESULT, &odd::RESULT);
-    odd::core::u16(1, 2, "", &[odd::Option::Self_]);
+    let _bool = reserved_names::core::bool_();
+    reserved_names::core::u8(reserved_names::RESULT, &reserved_names::RESULT);
+    reserved_names::core::u16(1, 2, "", &[reserved_names::Option::Self_]);
 }
 
-#[tracer_rt::traced(odd::core::wide(1, 2, 3, 4, 5, 6, 7, "", &[tracer_rt::now()], [odd::Option::Some; 2]))]
+#[tracer_rt::traced(reserved_names::core::wide(1, 2, 3, 4, 5, 6, 7, "", &[tracer_rt::now()], [reserved_names::Option::Some; 2]))]
 async fn wide() {}
 
 /// Used by other crates.
@@ -65,8 +65,8 @@ pub fn public() -> impl Future<Output = u32> {
 
 fn main() {
     com::post(1, 2);
-    without::com::post(1, 2);
-    let _span = without::app::iteration(traced(3));
+    compiled_out::com::post(1, 2);
+    let _span = compiled_out::app::iteration(traced(3));
     let _future = public();
     odd_names();
     let _wide = wide();

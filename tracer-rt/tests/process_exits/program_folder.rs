@@ -8,6 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use tumit_test_support::raw_run::{RawProcess, read_processes};
+use tumit_test_support::xorshift::XorshiftGenerator;
 
 /// A program's run folder and witness. The folder remains if the test fails.
 pub(crate) struct ProgramFolder {
@@ -90,13 +91,10 @@ impl ProgramFolder {
     }
 }
 
-/// A generator of random numbers (xorshift).
-/// The moments differ from run to run, and the seed is printed.
-pub(crate) fn random(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
+/// Random numbers that differ from run to run. Tests print their seed.
+pub(crate) fn random_generator() -> XorshiftGenerator {
+    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    XorshiftGenerator(time.as_nanos() as u64 | 1)
 }
 
 /// Kills a program repeatedly, each time at a random moment after its threads have made
@@ -108,9 +106,9 @@ pub(crate) fn kill_at_random(
     min_called: u64,
     check: impl Fn(&ProgramFolder),
 ) {
-    let mut seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
+    let mut random = random_generator();
     for number in 0..times {
-        println!("{program}, kill {number}, seed {seed}");
+        println!("{program}, kill {number}, seed {}", random.0);
         let folder = settings.iter().fold(ProgramFolder::new(), |folder, (name, value)| folder.with(name, *value));
         let mut child = folder.start(program);
         // Before the first record there is no trace to read.
@@ -121,7 +119,7 @@ pub(crate) fn kill_at_random(
         {
             std::thread::sleep(Duration::from_micros(500));
         }
-        std::thread::sleep(Duration::from_micros(random(&mut seed) % 150_000));
+        std::thread::sleep(Duration::from_micros(random.below(150_000)));
         child.kill().unwrap();
         assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
         check(&folder);

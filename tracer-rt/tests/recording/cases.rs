@@ -423,9 +423,9 @@ fn start() {
 
 /// Specs made at run time, two thousand of them: more than the live file has space for.
 fn dynamic() {
-    use tracer_rt::dynamic::{register, source_position};
     use tracer_rt::format::schema::{FieldInfo, LevelInfo, RecordKind, RecordType, SCHEMA_VERSION, Scalar};
     use tracer_rt::format::{FieldType, Schema};
+    use tracer_rt::runtime_specs::{register, source_position};
     let schema = |name: String| {
         let fields = [("number", Scalar::I64), ("text", Scalar::String)];
         let fields = fields.map(|(name, ty)| FieldInfo { name: name.into(), ty: FieldType::One(ty) }).to_vec();

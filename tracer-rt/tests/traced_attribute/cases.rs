@@ -8,7 +8,7 @@ use tracer_rt::traced;
 
 tracer_rt::events!("tests/spans.tumit");
 
-mod removed {
+mod compiled_out {
     tracer_rt::events!("tests/spans.tumit", off = [NET, QUIET]);
 }
 
@@ -346,18 +346,18 @@ fn kept() {
     drop(net::rich("a name", &[1, 2], &[300], &shades, [Color::DarkBlue; 2], Color::Red, address));
 }
 
-#[traced(removed::net::fetch(&name))]
+#[traced(compiled_out::net::fetch(&name))]
 async fn left_out(name: String) -> String {
     CountdownFuture(1).await;
     name
 }
 
-#[traced(removed::quiet::hidden(1, "x"), task = 5)]
+#[traced(compiled_out::quiet::hidden(1, "x"), task = 5)]
 fn left_out_too() {}
 
 fn removed_level() {
     assert_eq!(block_on(left_out("a".into())), "a");
     left_out_too();
-    drop(removed::net::fetch(1, "b"));
-    removed::net::tick(3);
+    drop(compiled_out::net::fetch(1, "b"));
+    compiled_out::net::tick(3);
 }

@@ -7,11 +7,11 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use tracer_rt::dynamic::{self, DynamicRecordType};
+use tracer_rt::runtime_specs::{self, DynamicRecordType};
 use tracing_core::Metadata;
 
 use crate::callsite_spec::{RecordSet, schema};
-use crate::encoded_fields::Signature;
+use crate::value_encoding::Signature;
 
 /// The meaning of a callsite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Callsite {
         signature: Signature,
     ) -> Option<&'static [DynamicRecordType]> {
         // In a signal handler, this thread may hold the lock already.
-        if !dynamic::can_register() {
+        if !runtime_specs::can_register() {
             return None;
         }
         let _growth = GROWTH.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,7 +112,7 @@ impl Callsite {
             CallsiteKind::Log => vec!["log_target", "message"],
             _ => self.metadata.fields().iter().map(|field| field.name()).collect(),
         };
-        let types = dynamic::register(&schema(self.metadata, set, &names, signature))?;
+        let types = runtime_specs::register(&schema(self.metadata, set, &names, signature))?;
         let added: &'static SignatureTypes =
             Box::leak(Box::new(SignatureTypes { signature, types, next: OnceLock::new() }));
         let mut end = &list.0;
@@ -169,7 +169,7 @@ fn find(metadata: &'static Metadata<'static>, place: usize) -> &'static Callsite
     let address = std::ptr::from_ref(metadata).addr();
     let mut callsites = CALLSITES.lock().unwrap_or_else(PoisonError::into_inner);
     let callsite: &'static Callsite = callsites.get_or_insert_default().entry(address).or_insert_with(|| {
-        let site = metadata.file().map_or(0, |file| dynamic::source_position(file, metadata.line().unwrap_or(0)));
+        let site = metadata.file().map_or(0, |file| runtime_specs::source_position(file, metadata.line().unwrap_or(0)));
         &*Box::leak(Box::new(Callsite {
             kind: CallsiteKind::of(metadata),
             site,

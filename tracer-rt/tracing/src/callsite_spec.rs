@@ -10,8 +10,8 @@ use tracer_rt::format::schema::{
 };
 use tracing_core::Metadata;
 
-use crate::encoded_fields::{EncodedType, Signature};
 use crate::spec_names::{SpecNames, quoted};
+use crate::value_encoding::{EncodedType, Signature};
 
 /// The tree of `std:tracing`.
 const TREE: &str = r#"paje {

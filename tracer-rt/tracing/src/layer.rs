@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use tracer_rt::InternedText;
-use tracer_rt::dynamic::source_position;
+use tracer_rt::runtime_specs::source_position;
 use tracing_core::field::Visit;
 use tracing_core::span::{Attributes, Id, Record};
 use tracing_core::{Event, Field, Subscriber};
@@ -13,9 +13,9 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::callsite::{Callsite, CallsiteKind};
-use crate::encoded_fields::{EncodedType, FieldEncoder, MAX_RECORD_BYTES, Signature};
 use crate::span_record::{RecordedSpan, SpanCache, SpanEntry};
 use crate::tokio_tasks::{self, EnteredPart, Task, TokioFields};
+use crate::value_encoding::{EncodedType, FieldEncoder, MAX_RECORD_BYTES, Signature};
 
 /// A layer of `tracing_subscriber` that records all spans and events it gets into the run of the
 /// process. [`crate::layer`] makes one.

@@ -65,12 +65,12 @@
 
 mod callsite;
 mod callsite_spec;
-mod encoded_fields;
 mod layer;
 mod span_record;
 mod spec_names;
 mod standard_specs;
 mod tokio_tasks;
+mod value_encoding;
 
 use std::str::FromStr as _;
 

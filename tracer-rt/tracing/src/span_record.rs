@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tracer_rt::dynamic::{DynamicRecordType, thread_id};
+use tracer_rt::runtime_specs::{DynamicRecordType, thread_id};
 use tracer_rt::{Date, new_task, now};
 use tracing_core::span::{Attributes, Id, Record};
 
 use crate::callsite::Callsite;
 use crate::callsite_spec::{SPAN_BEGIN, SPAN_END, SPAN_RESUME};
-use crate::encoded_fields::{FieldEncoder, Signature, merged};
 use crate::standard_specs::tracing::tracing_links;
+use crate::value_encoding::{FieldEncoder, Signature, merged};
 
 /// Size of the head of an encoded begin: source position and number of the span.
 const HEAD_BYTES: usize = 12;

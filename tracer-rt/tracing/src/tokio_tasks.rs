@@ -18,12 +18,11 @@ use tracing_core::field::Visit;
 
 use crate::standard_specs::tokio::{TaskState, tokio_tasks, tokio_wakes};
 
-/// A task.
 #[derive(Debug)]
 pub(crate) struct Task {
     place: InternedText,
     row: u32,
-    /// Its id in the runtime.
+    /// The id in the runtime of `tokio`.
     id: u64,
     /// Whether the instrumentation reports all wakers of the task. It does not report those of
     /// blocking tasks and of the main future of `block_on`.
@@ -195,24 +194,24 @@ thread_local! {
 
 /// Runs `work` with the entered tasks and resources. Omits it in destructors of thread-local
 /// variables.
-fn with_entered(work: impl FnOnce(&mut Vec<EnteredPart<Arc<Task>>>)) {
+fn with_part_stack(work: impl FnOnce(&mut Vec<EnteredPart<Arc<Task>>>)) {
     let _ = ENTERED.try_with(|entered| entered.try_borrow_mut().map(|mut entered| work(&mut entered)));
 }
 
 pub(crate) fn enter(part: EnteredPart<Arc<Task>>) {
-    with_entered(|entered| entered.push(part));
+    with_part_stack(|entered| entered.push(part));
 }
 
 /// Leaves the innermost task or resource.
 pub(crate) fn leave() {
-    with_entered(|entered| {
+    with_part_stack(|entered| {
         entered.pop();
     });
 }
 
 /// A poll of the innermost resource had no result: the innermost task waits for the resource.
 pub(crate) fn wait_for_resource() {
-    with_entered(|entered| {
+    with_part_stack(|entered| {
         let mut resource = None;
         for part in entered.iter().rev() {
             match part {

@@ -212,9 +212,9 @@ struct BuildFiles {
 
 impl Loader for BuildFiles {
     fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
-        let full = self.package.join(path);
-        print_instruction(&format!("cargo::rerun-if-changed={}", full.display()));
-        std::fs::read_to_string(&full).map_err(|error| SpecLoadError::new(format!("{error} (`{}`)", full.display())))
+        let file = self.package.join(path);
+        print_instruction(&format!("cargo::rerun-if-changed={}", file.display()));
+        std::fs::read_to_string(&file).map_err(|error| SpecLoadError::new(format!("{error} (`{}`)", file.display())))
     }
 }
 

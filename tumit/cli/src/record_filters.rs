@@ -76,11 +76,11 @@ impl RecordFilters {
 
 impl RecordFilters {
     fn check_processes(&self, run: &OpenRun) -> anyhow::Result<()> {
-        if let Some(name) = self.process.iter().find(|name| run.processes_called(name).is_empty()) {
+        if let Some(name) = self.process.iter().find(|name| run.processes_named(name).is_empty()) {
             let names = (0..run.processes.len()).map(|process| run.process_name(process));
             bail!("this run has no process `{name}`; its processes are {}", list_names(names));
         }
-        let mut processes: Vec<usize> = self.process.iter().flat_map(|name| run.processes_called(name)).collect();
+        let mut processes: Vec<usize> = self.process.iter().flat_map(|name| run.processes_named(name)).collect();
         if self.process.is_empty() {
             processes = (0..run.processes.len()).collect();
         }

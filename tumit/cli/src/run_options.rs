@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tumit_converter::clock::CorrectionMethod;
 use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::convert::{ConvertError, ConvertOptions};
+use tumit_converter::run::{OpenRun, RunOpenError};
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError, first_finding};
 
 use crate::option_values::byte_sizes::ByteSize;
@@ -96,10 +97,39 @@ impl LaunchChoice {
     }
 }
 
+/// How the records of a run are read.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) launch: LaunchChoice,
+    #[command(flatten)]
+    clock_options: ClockOptions,
+    #[command(flatten)]
+    resources: ResourceOptions,
+    #[command(flatten)]
+    strict: StrictOption,
+}
+
+impl RunArguments {
+    pub(crate) fn open(self, input: &TraceInput) -> Result<OpenRun, RunOpenError> {
+        OpenRun::open_launches(input.path(), self.launch.launches())
+    }
+
+    /// The options in the form of the converter.
+    pub(crate) fn options(self) -> ConvertOptions {
+        options(self.clock_options, self.resources)
+    }
+
+    /// Whether the command may continue. If not, the first problem is already reported.
+    pub(crate) fn accepts(self, input: &TraceInput, options: &ConvertOptions) -> anyhow::Result<bool> {
+        self.strict.accepts_run(input, options, self.launch.launches())
+    }
+}
+
 /// The options of a conversion that the command line determines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ConvertChoices<'a> {
-    pub(crate) dating: ClockOptions,
+    pub(crate) clock_options: ClockOptions,
     pub(crate) resources: ResourceOptions,
     /// The path of a spec whose rules are used.
     pub(crate) rules: Option<&'a str>,
@@ -110,7 +140,7 @@ impl ConvertChoices<'_> {
     /// The options in the form of the converter. `None` when the user's spec has mistakes, which
     /// are already reported.
     pub(crate) fn options(self) -> anyhow::Result<Option<ConvertOptions>> {
-        let mut options = options(self.dating, self.resources);
+        let mut options = options(self.clock_options, self.resources);
         options.output = self.text_output.map(str::to_owned);
         if let Some(path) = self.rules {
             let Some(spec) = spec_files::compile(path)? else { return Ok(None) };
@@ -121,10 +151,10 @@ impl ConvertChoices<'_> {
 }
 
 /// The options of a reader of records, which needs no rules.
-pub(crate) fn options(dating: ClockOptions, resources: ResourceOptions) -> ConvertOptions {
+pub(crate) fn options(clock_options: ClockOptions, resources: ResourceOptions) -> ConvertOptions {
     let mut options = ConvertOptions::default();
-    options.clock = dating.clock.into();
-    options.causal = dating.causal == CausalCorrection::On;
+    options.clock = clock_options.clock.into();
+    options.causal = clock_options.causal == CausalCorrection::On;
     options.threads = resources.threads;
     options.memory = resources.memory.0;
     options
@@ -195,7 +225,7 @@ impl StrictOption {
 #[command(next_help_heading = "Runs")]
 pub(crate) struct RunOptions {
     #[command(flatten)]
-    dating: ClockOptions,
+    clock_options: ClockOptions,
     /// Uses the rules of this spec instead of the recorded ones
     #[arg(long, value_name = "SPEC")]
     rules: Option<String>,
@@ -225,7 +255,7 @@ impl RunOptions {
     /// left out.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let mut arguments = Vec::new();
-        let ClockOptions { clock, causal } = self.dating;
+        let ClockOptions { clock, causal } = self.clock_options;
         let clock = Some(clock).filter(|clock| *clock != ClockCorrection::default());
         let causal = Some(causal).filter(|causal| *causal != CausalCorrection::default());
         arguments.extend(clock.and_then(|clock| value_argument("--clock", &clock)).into_iter().flatten());
@@ -233,7 +263,7 @@ impl RunOptions {
         let launch = self.launch.launch.and_then(|launch| match launch {
             LaunchSelection::Number(number) => Some(number.to_string()),
             LaunchSelection::All => Some("all".to_owned()),
-            LaunchSelection::Latest => None,
+            _ => None,
         });
         let texts = [("--rules", &self.rules), ("--text-output", &self.text_output), ("--launch", &launch)];
         for (option, text) in texts {
@@ -247,7 +277,7 @@ impl RunOptions {
     /// already reported.
     pub(crate) fn of(&self, index: IndexChoice) -> anyhow::Result<Option<OpenOptions>> {
         let choices = ConvertChoices {
-            dating: self.dating,
+            clock_options: self.clock_options,
             resources: self.resources,
             rules: self.rules.as_deref(),
             text_output: self.text_output.as_deref(),

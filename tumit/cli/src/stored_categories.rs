@@ -27,7 +27,7 @@ impl StoredCategories {
             let verb = if values.len() == 1 { "the category of one state was" } else { "categories were" };
             term::note(&format!(
                 "{verb} chosen on the page: {}; --ignore-page-categories leaves them out",
-                shortened(&values)
+                name_list(&values)
             ));
         }
         rules.extend_from_slice(given);
@@ -36,7 +36,7 @@ impl StoredCategories {
 }
 
 /// The first names of a list, and the number of the others.
-fn shortened(names: &[&str]) -> String {
+fn name_list(names: &[&str]) -> String {
     /// Number of names that fit into one line.
     const NAMES: usize = 5;
     let rest = names.len().saturating_sub(NAMES);

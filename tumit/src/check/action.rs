@@ -77,7 +77,7 @@ pub(super) fn lower_action(
     usage.has_error |= !understood;
     let verb = verb.unwrap_or(ActionVerb::Ignore);
     let mut lowered =
-        Action { verb, timestamp: None, condition: None, with: Vec::new(), related: Vec::new(), collective: None };
+        Action { verb, timestamp: None, condition: None, fields: Vec::new(), related: Vec::new(), collective: None };
     clauses(scope, action, &mut lowered, usage, diagnostics);
     collective::check_fields(action, &lowered, diagnostics);
     understood.then_some(lowered)
@@ -239,7 +239,7 @@ fn lower_with_clause(
     diagnostics: &mut Diagnostics,
 ) {
     for field in fields {
-        if lowered.with.iter().any(|(name, _)| *name == field.name.text) {
+        if lowered.fields.iter().any(|(name, _)| *name == field.name.text) {
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("field `{}` is set twice", field.name.text))
                     .with_location(field.name.span, "set again"),
@@ -253,7 +253,7 @@ fn lower_with_clause(
                 scope.expr(&ast::Expr { kind: ExprKind::Path(path), span: field.name.span }, diagnostics)
             }
         };
-        lowered.with.push((field.name.text.clone(), value));
+        lowered.fields.push((field.name.text.clone(), value));
     }
 }
 

@@ -97,7 +97,7 @@ fn line(scope: &ExprScope<'_>, action: &Action, diagnostics: &mut Diagnostics) -
         .with_location(*span, format!("{} here", count(holes, "`@`")));
         if let (Some(first), Some(last)) = (arguments.first(), arguments.last()) {
             diagnostic = diagnostic
-                .with_label(first.span.to(last.span), format!("{} here", count(arguments.len(), "parameter")));
+                .with_label(first.span.joined_with(last.span), format!("{} here", count(arguments.len(), "parameter")));
         }
         diagnostics.push(diagnostic.help("each `@` is replaced by the next parameter; `@@` gives an `@`"));
         return None;

@@ -44,7 +44,7 @@ pub(super) fn second_rule(second: &Rule, first: &Rule) -> Diagnostic {
 
 pub(super) fn target_span(target: &Target) -> SourceSpan {
     match target {
-        Target::Event(Path { name, part }) => part.as_ref().map_or(name.span, |part| name.span.to(part.span)),
+        Target::Event(Path { name, part }) => part.as_ref().map_or(name.span, |part| name.span.joined_with(part.span)),
         Target::Level(name) => name.span,
         Target::Default(span) => *span,
     }

@@ -100,7 +100,7 @@ fn module(spec: &Spec, names: &FortranNames, procedures: &[FortranProcedure<'_>]
     let mut end = CodeWriter::default();
     end.indent(|out| {
         out.lines(CONTROL_PROCEDURES);
-        narrowing(out, &bodies);
+        write_narrowing(out, &bodies);
     });
     inner.push_str(&end.finish());
 
@@ -147,7 +147,7 @@ of tumit_now(), pointers are type(c_ptr).
 A scope with two such modules renames common names: use other_trace, other_now => tumit_now";
 
 /// Writes the functions that narrow default integers, if the procedures use them.
-fn narrowing(out: &mut CodeWriter, bodies: &str) {
+fn write_narrowing(out: &mut CodeWriter, bodies: &str) {
     for (bits, half) in [(8, 128), (16, 32768)] {
         if !bodies.contains(&format!("tumit_low{bits}(")) {
             continue;

@@ -14,7 +14,7 @@ pub struct Action {
     /// The condition under which the action is performed.
     pub condition: Option<Expr>,
     /// Extra fields: name and value.
-    pub with: Vec<(String, Expr)>,
+    pub fields: Vec<(String, Expr)>,
     /// Related containers, each with the name of the relation. `waits for semaphore[s]` gives
     /// `("waits for", …)`.
     pub related: Vec<(String, Instance)>,

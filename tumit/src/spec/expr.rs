@@ -95,6 +95,32 @@ pub enum BinaryOp {
     Or,
 }
 
+impl BinaryOp {
+    /// The operator in the language.
+    ///
+    /// ```
+    /// assert_eq!(tumit::spec::BinaryOp::LessEqual.symbol(), "<=");
+    /// ```
+    #[must_use]
+    pub const fn symbol(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Remainder => "%",
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterEqual => ">=",
+            Self::And => "and",
+            Self::Or => "or",
+        }
+    }
+}
+
 /// Text with holes: `"Node {node}"`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TextPattern(pub Vec<PatternPiece>);

@@ -104,7 +104,7 @@ impl AstBuilder<'_> {
             }
         }
         for (operator, offset) in prefixes.into_iter().rev() {
-            let span = offset.to(operand.span);
+            let span = offset.joined_with(operand.span);
             operand = Expr { kind: ExprKind::Unary(operator, Box::new(operand)), span };
         }
         operand
@@ -200,7 +200,7 @@ impl AstBuilder<'_> {
 /// Combines the two last operands with the last operator.
 fn reduce(operators: &mut Vec<(BinaryOp, u8)>, operands: &mut Vec<Expr>) {
     if let (Some((operator, _)), Some(right), Some(left)) = (operators.pop(), operands.pop(), operands.pop()) {
-        let span = left.span.to(right.span);
+        let span = left.span.joined_with(right.span);
         operands.push(Expr { kind: ExprKind::Binary(operator, Box::new(left), Box::new(right)), span });
     }
 }

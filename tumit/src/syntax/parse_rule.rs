@@ -16,7 +16,7 @@ impl AstBuilder<'_> {
         let doc = docs(&node);
         let rule_span = self.span(&node);
         let start = children(node.clone()).find(|child| child.as_rule() != Rule::doc)?;
-        let span = self.span(&start).to(rule_span);
+        let span = self.span(&start).joined_with(rule_span);
         let (mut is_additional, mut target, mut actions) = (false, None, Vec::new());
         for child in children(node) {
             match child.as_rule() {
@@ -157,7 +157,7 @@ impl AstBuilder<'_> {
         let start = children(node.clone()).next()?;
         let kind_node = children(node.clone()).find(|child| child.as_rule() == Rule::collective_kind)?;
         let kind = OperationKind::ALL.into_iter().find(|kind| kind.word() == kind_node.as_str())?;
-        let head = self.span(&start).to(self.span(&kind_node));
+        let head = self.span(&start).joined_with(self.span(&kind_node));
         let (mut communicator, mut key, mut root, mut bytes) = (None, None, None, None);
         for child in children(node) {
             let span = self.span(&child);

@@ -3,7 +3,7 @@
 pub mod collective_groups;
 pub mod collectives;
 pub mod critical_path;
-pub mod dependences;
+pub(crate) mod dependences;
 pub mod diagnosis;
 pub mod diagnosis_tables;
 pub mod efficiency;
@@ -13,5 +13,5 @@ pub(crate) mod innermost_state;
 mod lock_names;
 mod lock_waits;
 pub mod path_shares;
-pub mod time_spans;
+pub(crate) mod time_spans;
 pub mod wait_states;

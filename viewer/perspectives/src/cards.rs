@@ -5,7 +5,7 @@
 //! file. `docs/card-files.md` describes all keys.
 
 mod bar_chart;
-mod bar_values;
+mod bar_series;
 mod card_axis;
 mod card_fault;
 mod card_file;

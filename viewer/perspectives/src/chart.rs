@@ -188,7 +188,7 @@ pub struct BarChart {
     /// The name of the quantity that the bars are arranged by, such as `rank`.
     pub arrangement: String,
     /// The bars.
-    pub bars: Vec<ChartBar>,
+    pub bars: Vec<Bar>,
     /// The units of each bar. Empty if bars stand for no units.
     #[serde(skip)]
     pub unit_lists: UnitLists,
@@ -208,7 +208,7 @@ pub struct CountBars {
 
 /// A bar.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ChartBar {
+pub struct Bar {
     /// Its name.
     pub label: String,
     /// The index of the unit that it shows.
@@ -426,7 +426,7 @@ pub struct MarkChart {
     /// The vertical axis, from the bottom. That of cells is from the top, and has positions.
     pub vertical: MarkAxis,
     /// The marks. Later ones cover earlier ones.
-    pub marks: Vec<ChartMark>,
+    pub marks: Vec<PanelMark>,
 }
 
 /// The form of marks.
@@ -455,7 +455,7 @@ pub struct MarkAxis {
 
 /// A mark.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ChartMark {
+pub struct PanelMark {
     /// Its horizontal value. It may be between two positions.
     pub x: f64,
     /// Its vertical value.

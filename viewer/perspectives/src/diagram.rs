@@ -124,7 +124,7 @@ impl DiagramMode {
         execution: &Execution,
         range: TimeRange,
         options: &ViewOptions,
-    ) -> Result<ModeDiagram, PerspectiveError> {
+    ) -> Result<DiagramRowsOfMode, PerspectiveError> {
         self.diagram_of(execution, range, options, None)
     }
 
@@ -139,7 +139,7 @@ impl DiagramMode {
         range: TimeRange,
         options: &ViewOptions,
         max_rows: usize,
-    ) -> Result<ModeDiagram, PerspectiveError> {
+    ) -> Result<DiagramRowsOfMode, PerspectiveError> {
         self.diagram_of(execution, range, options, Some(max_rows))
     }
 
@@ -149,7 +149,7 @@ impl DiagramMode {
         range: TimeRange,
         options: &ViewOptions,
         max_rows: Option<usize>,
-    ) -> Result<ModeDiagram, PerspectiveError> {
+    ) -> Result<DiagramRowsOfMode, PerspectiveError> {
         // Only the critical path depends on the time range.
         let range_key = if self == Self::CriticalPath { format!("{range:?}") } else { String::new() };
         let ViewOptions { color, bins, topology, palette, .. } = options;
@@ -169,7 +169,7 @@ impl DiagramMode {
         let ranks = if is_in_order { BTreeMap::new() } else { row_ranks(source.as_ref(), units, &order) };
         let folded = if *has_fractions { units.clone() } else { Vec::new() };
         let units_per_row = *units_per_row;
-        Ok(ModeDiagram { source: Arc::clone(source), units: units.clone(), units_per_row, ranks, folded })
+        Ok(DiagramRowsOfMode { source: Arc::clone(source), units: units.clone(), units_per_row, ranks, folded })
     }
 
     /// The numbers of the mode as a chart without panels: a row per drawn state and message. Of the
@@ -226,7 +226,7 @@ impl DiagramMode {
 }
 
 /// The rows that the diagram shows in a mode.
-pub struct ModeDiagram {
+pub struct DiagramRowsOfMode {
     /// The trace of the rows.
     pub source: Arc<dyn TimelineSource>,
     /// For each unit, its container in the trace of the rows. The units of a bundle share one.
@@ -239,13 +239,13 @@ pub struct ModeDiagram {
     folded: Vec<ContainerId>,
 }
 
-impl fmt::Debug for ModeDiagram {
+impl fmt::Debug for DiagramRowsOfMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ModeDiagram").field("units", &self.units).finish_non_exhaustive()
+        f.debug_struct("DiagramRowsOfMode").field("units", &self.units).finish_non_exhaustive()
     }
 }
 
-impl ModeDiagram {
+impl DiagramRowsOfMode {
     /// The choices of a user, with the order and the folds of the mode.
     pub fn layout(&self, mut options: LayoutOptions) -> LayoutOptions {
         options.arrangement.ranks.clone_from(&self.ranks);

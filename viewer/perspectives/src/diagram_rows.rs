@@ -1,4 +1,4 @@
-//! The modes of the diagram in the rows of a trace, for the page: see [`DiagramMode::over`].
+//! The modes of the diagram in the rows of a trace, for the page: see [`DiagramMode::with_mode`].
 
 mod diagram_layer;
 
@@ -51,7 +51,7 @@ impl DiagramMode {
     ///
     /// # Errors
     /// If the execution lacks the data of the mode, or the source fails.
-    pub fn over(
+    pub fn with_mode(
         self,
         source: &Arc<dyn TimelineSource>,
         (units, rows): (&Execution, &Execution),
@@ -79,12 +79,12 @@ impl DiagramMode {
 const PALE_WEIGHT: f32 = 0.55;
 
 /// A colour of a state off the critical path.
-fn pale(color: RgbColor) -> RgbColor {
+fn pale_color(color: RgbColor) -> RgbColor {
     mix([(color, PALE_WEIGHT), (rgb(0x00ff_ffff), 1.0 - PALE_WEIGHT)]).unwrap_or(color)
 }
 
 fn pale_grey(color: RgbColor) -> RgbColor {
-    grey(pale(color))
+    grey(pale_color(color))
 }
 
 /// The containers with the states of the units.
@@ -122,7 +122,7 @@ fn with_path(
     let derived = derived_trace(units, parts)?;
     let parts = LayerParts {
         units: unit_containers(units),
-        state_color: Some(if palette == PaletteKind::Monochrome { &pale_grey } else { &pale }),
+        state_color: Some(if palette == PaletteKind::Monochrome { &pale_grey } else { &pale_color }),
         state_height: Some(PATH_HEIGHT),
         link_style: Some((rgb(OTHER_MESSAGE), OTHER_MESSAGE_WIDTH)),
         ..LayerParts::default()

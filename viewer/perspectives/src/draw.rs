@@ -9,6 +9,7 @@
 //! assert_eq!((scene.title.as_str(), scene.width), ("Kiviat diagram", 640.0));
 //! ```
 
+pub(crate) mod axis_numbers;
 mod chart_canvas;
 pub(crate) mod chart_palette;
 pub mod chart_region;
@@ -17,7 +18,6 @@ mod fill_pattern;
 mod legend_lines;
 mod line_breaks;
 mod mark_text;
-pub(crate) mod number_text;
 mod panel_grid;
 mod panels;
 mod plot_area;

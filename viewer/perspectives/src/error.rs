@@ -16,49 +16,35 @@ use tumit_viewer::query::QueryError;
 /// The reason why a view cannot be computed, with the remedy.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the messages explain the fields")]
 pub enum PerspectiveError {
     /// No view has this name.
     #[error("no view is called `{name}`{}; `--perspective list` lists all views", hint(.suggestion))]
     NoView {
-        /// The requested name.
         name: String,
         /// The question whether a similar name is meant.
         suggestion: Option<String>,
     },
     /// A view has no such option.
     #[error("the view `{view}` has no option `{name}`; its options are {}", list(.known))]
-    NoOption {
-        /// The view.
-        view: String,
-        /// The requested option.
-        name: String,
-        /// The options of the view.
-        known: Vec<String>,
-    },
+    NoOption { view: String, name: String, known: Vec<String> },
     /// The value of an option is invalid.
     #[error("`{value}` is not a value of the option `{name}`: expected {expected}")]
     OptionValue {
         /// The option.
         name: String,
-        /// The given value.
         value: String,
         /// A description of the valid values.
         expected: String,
     },
     /// No container type has the name of the chosen level.
     #[error("no container type is called `{name}`; the trace has {}", list(.known))]
-    NoUnitType {
-        /// The requested name.
-        name: String,
-        /// The container types of the trace.
-        known: Vec<String>,
-    },
+    NoUnitType { name: String, known: Vec<String> },
     /// No state type has the chosen name.
     #[error("no state type is called `{name}`; the trace has {}", list(.known))]
     NoStateType {
         /// The requested name or pattern.
         name: String,
-        /// The state types of the trace.
         known: Vec<String>,
     },
     /// No task has the chosen name.
@@ -66,7 +52,6 @@ pub enum PerspectiveError {
     NoTask {
         /// The requested name or pattern.
         name: String,
-        /// The tasks of the trace.
         known: Vec<String>,
     },
     /// No state has the chosen name.
@@ -74,7 +59,6 @@ pub enum PerspectiveError {
     NoState {
         /// The requested name or pattern.
         name: String,
-        /// The names of the states.
         known: Vec<String>,
     },
     /// No unit has the chosen name.
@@ -82,7 +66,6 @@ pub enum PerspectiveError {
     NoUnit {
         /// The name of the container type.
         level: String,
-        /// The requested name.
         name: String,
         /// The name of the first unit.
         first: String,
@@ -109,34 +92,22 @@ pub enum PerspectiveError {
     NoContainers,
     /// The trace lacks data that the view needs.
     #[error("the view needs {missing}, but the trace has none; {remedy}")]
-    NoData {
-        /// The missing data.
-        missing: String,
-        /// The remedy.
-        remedy: String,
-    },
+    NoData { missing: String, remedy: String },
     /// No name of the trace matches a pattern.
     #[error("no {kind} is called `{name}`{}; the trace has {}", hint(.suggestion), list(.known))]
     NoMatch {
         /// The kind of the names, such as `event type`.
         kind: &'static str,
-        /// The pattern.
         name: String,
         /// The question whether a similar name is meant.
         suggestion: Option<String>,
-        /// The names of the trace.
         known: Vec<String>,
     },
     /// A view must read more events than fit into memory.
     #[error(
         "the view reads {count} events, more than {most}; choose fewer by their type, value or container, or by a filter"
     )]
-    TooManyEvents {
-        /// The number of events.
-        count: u64,
-        /// The largest number.
-        most: u64,
-    },
+    TooManyEvents { count: u64, most: u64 },
     /// A file given as an option, or a part of it, cannot be used.
     #[error("{path}: {problem}")]
     File {

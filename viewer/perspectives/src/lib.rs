@@ -15,7 +15,7 @@ pub mod error;
 pub mod execution;
 pub mod gallery;
 mod message_scale;
-pub mod network;
+mod network;
 pub mod option_titles;
 pub mod options;
 pub mod series_filter;

@@ -84,6 +84,7 @@ pub struct ViewOptions {
 
 /// The quantity that determines the colour of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MessageColor {
     /// Its size.
     #[default]
@@ -94,6 +95,7 @@ pub enum MessageColor {
 
 /// The order of the tasks in a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TaskSort {
     /// By their first begin.
     #[default]

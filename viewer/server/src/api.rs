@@ -3,7 +3,6 @@
 
 pub(crate) mod cards;
 pub(crate) mod categories;
-pub(crate) mod charts;
 pub(crate) mod diagram_mode;
 pub(crate) mod entities;
 pub(crate) mod export;
@@ -18,6 +17,7 @@ pub(crate) mod rows;
 pub(crate) mod selected_rows;
 pub(crate) mod source_file;
 pub(crate) mod statistics;
+pub(crate) mod statistics_charts;
 pub(crate) mod streaming;
 pub(crate) mod totals;
 pub(crate) mod user_files;
@@ -41,7 +41,7 @@ use tumit_viewer::input::current_trace::TraceAvailability;
 use tumit_viewer::layout::{FoldedContainers, JoinedOperations, LayoutOptions, RowArrangement, RowLayout, RowMove};
 use tumit_viewer::query::{ContainerId, EntityFacts, EntityId, GlobalNanos, QueryError, TimeRange, TypeId, ValueId};
 use tumit_viewer::scene::wire::{self, entity};
-use tumit_viewer::scene::{self, ChartView};
+use tumit_viewer::scene::{self, Viewport};
 use tumit_viewer::style::theme::{ColorTheme, ThemeKind};
 
 /// An error response for the page.
@@ -201,7 +201,7 @@ impl DrawRequest {
     /// The rows. Few rows are made up to 1.6 times as high, so that they are easier to see.
     fn layout(&self, trace: &FilteredTrace) -> RowLayout {
         let fill = if self.fill.is_finite() { self.fill } else { 0.0 };
-        RowLayout::filling(&trace.outline, &self.options(), fill, 1.0..=1.6)
+        RowLayout::fill_height(&trace.outline, &self.options(), fill, 1.0..=1.6)
     }
 
     fn time_range(&self, trace: &FilteredTrace) -> Result<TimeRange, RequestError> {
@@ -214,9 +214,9 @@ impl DrawRequest {
         Ok(TimeRange { from: timestamp(self.from), to: timestamp(self.to) })
     }
 
-    fn view(&self, trace: &FilteredTrace) -> Result<ChartView, RequestError> {
+    fn view(&self, trace: &FilteredTrace) -> Result<Viewport, RequestError> {
         let bounded = |value: f32, min: f32, max: f32| if value.is_finite() { value.clamp(min, max) } else { min };
-        Ok(ChartView {
+        Ok(Viewport {
             time_range: self.time_range(trace)?,
             width: bounded(self.width, 1.0, 16_384.0),
             top: bounded(self.top, 0.0, 1e7),

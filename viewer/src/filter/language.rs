@@ -11,4 +11,4 @@ pub(crate) mod parse;
 pub(crate) mod pattern;
 pub(crate) mod print;
 pub(crate) mod quote;
-pub mod series;
+pub(crate) mod series;

@@ -85,7 +85,7 @@ impl ByteItems {
         begins.push(out, [position])?;
         let begins = begins.finish(out, 0)?;
         let place = PageBytes { offset: out.align()?, len: position };
-        byte_streams.read(self.bytes)?.each_portion(|bytes| out.write(bytes))?;
+        byte_streams.read(self.bytes)?.for_each_portion(|bytes| out.write(bytes))?;
         Ok((begins, place))
     }
 }

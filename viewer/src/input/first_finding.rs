@@ -4,15 +4,12 @@ use std::path::{Path, PathBuf};
 
 use tumit_converter::convert::ConvertError;
 use tumit_paje::read::{FaultSummary, PajeReadError, PajeReader, TraceLine};
-use tumit_paje::{DiagnosticKind, DiagnosticSeverity, TraceDiagnostic};
+use tumit_paje::{DiagnosticKind, DiagnosticSeverity, TraceDiagnostic, excerpt};
 use tumit_picl::{PiclReadError, PiclReader, TraceFormat};
 
 use super::open_options::{OpenOptions, TraceOpenError};
 use super::trace::{CountingReader, TraceInputFile, reader};
 use crate::sim::{EntityCounts, SimFault, Simulation};
-
-/// Maximum number of characters of a line in a finding.
-const MAX_LINE_CHARACTERS: usize = 80;
 
 /// Reads a trace until its first problem, and returns it. `None` if the trace has none.
 ///
@@ -84,7 +81,7 @@ fn finding_of_text(
             return Ok(Some(fault.diagnostic()));
         }
         if simulation.kinds_of_faults() > 0 {
-            let line = shorten_line(reader.bytes());
+            let line = excerpt(String::from_utf8_lossy(reader.bytes()).trim());
             return Ok(simulation.faults().first().map(|fault| diagnostic_in_line(fault, &line)));
         }
         if !has_more {
@@ -106,17 +103,6 @@ fn diagnostic_in_line(fault: &SimFault, text: &str) -> TraceDiagnostic {
     let (problem, advice) = (fault.fault.description(), fault.fault.advice());
     let text = format!("line {line}{of_file}: {problem}{quotation}; the producer of the file should {advice}");
     TraceDiagnostic::error(DiagnosticKind::Operation, text).at_line(&fault.file, line)
-}
-
-fn shorten_line(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    let text = text.trim();
-    let printable = |letter: char| if letter.is_control() { ' ' } else { letter };
-    let mut short: String = text.chars().map(printable).take(MAX_LINE_CHARACTERS).collect();
-    if text.chars().nth(MAX_LINE_CHARACTERS).is_some() {
-        short.push('…');
-    }
-    short
 }
 
 #[cfg(test)]

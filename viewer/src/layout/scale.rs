@@ -210,7 +210,7 @@ struct RulerBase {
 
 impl RulerBase {
     /// The last multiple of `resolution` at or before `from`.
-    fn before(from: i64, resolution: i64) -> Self {
+    fn tick_before(from: i64, resolution: i64) -> Self {
         Self { time: from.div_euclid(resolution).saturating_mul(resolution), resolution }
     }
 }
@@ -222,7 +222,7 @@ fn base_of(from: i64, step: i64) -> RulerBase {
     while round < min_step {
         round = round.saturating_mul(10);
     }
-    RulerBase::before(from, round)
+    RulerBase::tick_before(from, round)
 }
 
 /// A base at or before `from`, at a distance similar to the length of the ruler.
@@ -230,7 +230,7 @@ fn long_base_of(from: i64, step: i64) -> RulerBase {
     const STEPS: i64 = 20;
     let mut rounds = (0..=10).map(|power| 10_i64.pow(power)).chain([MINUTE, LONG, HOUR, DAY]);
     let round = rounds.find(|&round| round >= step.saturating_mul(STEPS)).unwrap_or(DAY);
-    RulerBase::before(from, round)
+    RulerBase::tick_before(from, round)
 }
 
 /// Digits after the point that a step needs in a unit.

@@ -109,9 +109,9 @@ fn hidden_types_take_no_space() {
 fn a_layout_fills_a_height_within_its_factors() {
     let (outline, options) = (outline(), LayoutOptions::default());
     let natural = RowLayout::new(&outline, &options).height;
-    let half = RowLayout::filling(&outline, &options, natural / 2.0, 0.1..=4.0);
+    let half = RowLayout::fill_height(&outline, &options, natural / 2.0, 0.1..=4.0);
     assert!(half.height < natural * 0.6 && half.height > natural * 0.4, "{} of {natural}", half.height);
-    let grown = RowLayout::filling(&outline, &options, natural * 10.0, 1.0..=1.5);
+    let grown = RowLayout::fill_height(&outline, &options, natural * 10.0, 1.0..=1.5);
     assert!(grown.height > natural && grown.height <= natural * 1.5);
 }
 
@@ -123,7 +123,7 @@ fn an_empty_trace_has_no_rows() {
         by_type: FxHashMap::default(),
         factors: Vec::new(),
     };
-    let layout = RowLayout::filling(&empty, &LayoutOptions::default(), 100.0, 0.1..=4.0);
+    let layout = RowLayout::fill_height(&empty, &LayoutOptions::default(), 100.0, 0.1..=4.0);
     assert!(layout.rows.is_empty() && layout.index_of(ContainerId(0)).is_none());
 }
 

@@ -250,7 +250,7 @@ pub(crate) fn related_entities(
     let entity = tables.find(id)?;
     let (from, to) = (entity.life.from, entity.life.to);
     let low = from.min(to);
-    let during = TimeRange { from: low, to: GlobalNanos(effective_end(low.0, from.max(to).0)) };
+    let time_range = TimeRange { from: low, to: GlobalNanos(effective_end(low.0, from.max(to).0)) };
     let mut collector = EntityCollector { entities: Vec::new(), limit, origin: id };
     // A list may contain an entity twice, and entities that were found before.
     let max_count = limit.saturating_add(1).saturating_mul(2);
@@ -258,12 +258,12 @@ pub(crate) fn related_entities(
     let detail = tables.detail(entity.detail);
     for container in detail.references().filter(|&container| tables.container(container).is_ok()) {
         collector.add(vec![EntityId::Container(container)]);
-        collector.add(tables.states_during(container, during, max_count));
+        collector.add(tables.states_during(container, time_range, max_count));
     }
     match id {
-        EntityId::Container(container) => collector.add(tables.referring_states(container, during, max_count)),
+        EntityId::Container(container) => collector.add(tables.referring_states(container, time_range, max_count)),
         EntityId::State(_) => {
-            collector.add(tables.referring_states(entity.container, during, max_count));
+            collector.add(tables.referring_states(entity.container, time_range, max_count));
             collector.add(tables.link_ends(entity.container, TimestampExtent { first: from.0, last: to.0 }, max_count));
         }
         EntityId::Link(link) => {

@@ -2,8 +2,8 @@
 
 mod legend_lines;
 
-use super::chart::chart;
-use super::chart_context::ChartView;
+use super::diagram::diagram;
+use super::diagram_context::Viewport;
 use super::primitives::{FilledRect, OutlineRect, Scene, SceneGroup, SceneItem, SceneLine, SceneText, TextAnchor};
 use super::{legend, number};
 use crate::layout::scale::TimeScale;
@@ -94,7 +94,9 @@ impl FittedRows {
     /// the height of the page without them.
     fn new(outline: &ContainerOutline, options: &LayoutOptions, document: &DocumentOptions, frame_height: f32) -> Self {
         let lay_out = |options: &LayoutOptions| match document.height {
-            Some(height) => RowLayout::filling(outline, options, (height - frame_height).max(40.0), MIN_SCALE..=4.0),
+            Some(height) => {
+                RowLayout::fill_height(outline, options, (height - frame_height).max(40.0), MIN_SCALE..=4.0)
+            }
             None => RowLayout::new(outline, options),
         };
         let layout = lay_out(options);
@@ -174,7 +176,7 @@ pub fn document_with_rows(
         scale: TimeScale { time_range: document.time_range, width },
     };
     let rows = page.layout.height;
-    let view = ChartView {
+    let view = Viewport {
         time_range: document.time_range,
         width,
         top: 0.0,
@@ -183,7 +185,7 @@ pub fn document_with_rows(
         titles: document.titles,
         is_quick: false,
     };
-    let mut rows_scene = chart(source, &page.layout, options, view)?;
+    let mut rows_scene = diagram(source, &page.layout, options, view)?;
     rows_scene.notes.extend(note);
 
     let mut items = page.heading();

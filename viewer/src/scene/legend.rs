@@ -127,7 +127,7 @@ pub fn legend(
     let time_range =
         TimeRange { to: GlobalNanos(time_range.to.0.max(time_range.from.0.saturating_add(1))), ..time_range };
     let extent = source.extent();
-    let everything = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
+    let all_times = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let lookup = LegendLookup::new(source, &model);
     let mut groups: Vec<LegendGroup> = Vec::new();
     // The index of the group of each link type name.
@@ -135,7 +135,7 @@ pub fn legend(
     for ty in &model.types {
         match ty.kind {
             PajeTypeKind::State => groups.extend(states(source, outline, &lookup, ty, time_range)?),
-            PajeTypeKind::Link { .. } if source.links(ty.id, everything, 0)?.total > 0 => {
+            PajeTypeKind::Link { .. } if source.links(ty.id, all_times, 0)?.total > 0 => {
                 let counts = link_values(source, ty.id, time_range)?;
                 let paint = |color: RgbColor| theme.stroke(color);
                 let group = counted_group(lookup.values(ty.id), ty, "link", (theme.link, &paint), &counts);

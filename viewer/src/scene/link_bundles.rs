@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 
 use rustc_hash::FxHashMap;
 
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use super::placed_link::{NEAR, PlacedLink, RowSpan, is_seen};
 use crate::query::{EntityId, GlobalNanos, LinkCount, QueryError, TimeRange, TypeId};
 use tumit_paje::RgbColor;
@@ -48,7 +48,7 @@ struct ArrowLinks {
 
 /// Combines counted links into arrows.
 pub(crate) struct ArrowCounts<'a> {
-    context: &'a ChartContext<'a>,
+    context: &'a DiagramContext<'a>,
     arrows: FxHashMap<ArrowKey, ArrowLinks>,
     /// The exponent of the requested bins, and the current exponent of the arrows.
     query_exponent: u8,
@@ -58,7 +58,7 @@ pub(crate) struct ArrowCounts<'a> {
 }
 
 impl<'a> ArrowCounts<'a> {
-    pub(crate) fn new(context: &'a ChartContext<'a>) -> Self {
+    pub(crate) fn new(context: &'a DiagramContext<'a>) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a width in time")]
         let near_nanos = (context.scale.nanos() as f64 * f64::from(NEAR / context.view.width.max(1.0))) as i64;
         #[expect(clippy::cast_possible_truncation, reason = "a number of bits")]
@@ -79,13 +79,13 @@ impl<'a> ArrowCounts<'a> {
             return;
         }
         let color = if links.reversed { self.context.theme.alert } else { color };
-        let by = self.exponent - self.query_exponent;
+        let exponent_difference = self.exponent - self.query_exponent;
         let key = ArrowKey {
             ty,
             start_row: start >> self.row_bits,
             end_row: end >> self.row_bits,
-            start_bin: self.nearby_bin(links.start_bin >> by),
-            end_bin: self.nearby_bin(links.end_bin >> by),
+            start_bin: self.nearby_bin(links.start_bin >> exponent_difference),
+            end_bin: self.nearby_bin(links.end_bin >> exponent_difference),
             color: (color.red, color.green, color.blue),
             size: size.to_bits(),
             dimmed: self.context.options.dimmed.contains(&links.value),
@@ -104,9 +104,9 @@ impl<'a> ArrowCounts<'a> {
     /// is barely visible.
     fn nearby_bin(&self, bin: i64) -> i64 {
         let (first, last) = self.visible_bins().into_inner();
-        let rounded = |by: i64| {
-            let bits = by.checked_ilog2().map_or(0, |bits| (bits + 1).saturating_sub(FAR_BITS));
-            by >> bits << bits
+        let rounded = |exponent_difference: i64| {
+            let bits = exponent_difference.checked_ilog2().map_or(0, |bits| (bits + 1).saturating_sub(FAR_BITS));
+            exponent_difference >> bits << bits
         };
         match bin {
             _ if bin < first => first.saturating_sub(rounded(first.saturating_sub(bin))),

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use rustc_hash::FxHashMap;
 
 use super::bidi_isolate::isolate_name;
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use super::link_bundles::ArrowCounts;
 use super::placed_link::{NEAR, PlacedLink, RowSpan, is_seen};
 use super::primitives::{SceneArrow, SceneItem};
@@ -46,7 +46,7 @@ const LONG: f32 = 160.0;
 const MIN_LABELED_WIDTH: f32 = 8.0;
 
 /// Returns all arrows of the image, and notes about them.
-pub(crate) fn arrows(context: &ChartContext<'_>) -> Result<(Vec<SceneItem>, Vec<String>), QueryError> {
+pub(crate) fn arrows(context: &DiagramContext<'_>) -> Result<(Vec<SceneItem>, Vec<String>), QueryError> {
     let mut links = Vec::new();
     let mut crowd = ArrowCounts::new(context);
     // There are few colours, and each conversion computes powers.
@@ -92,7 +92,7 @@ fn note(crowd: &[PlacedLink]) -> Option<String> {
 
 /// The position of a link. `None` if both endpoints are folded into one row, or the link lies
 /// outside the view.
-fn place(context: &ChartContext<'_>, link: &LinkEntity, (color, size): (RgbColor, f32)) -> Option<PlacedLink> {
+fn place(context: &DiagramContext<'_>, link: &LinkEntity, (color, size): (RgbColor, f32)) -> Option<PlacedLink> {
     let (start_row, end_row) = (context.layout.index_of(link.start)?, context.layout.index_of(link.end)?);
     let (start, end) = (&context.layout.rows[start_row], &context.layout.rows[end_row]);
     let is_hidden = start.container == end.container && (start.is_folded || link.start_time == link.end_time);
@@ -189,7 +189,7 @@ fn head(arrow: &PlacedLink) -> (usize, i32) {
     (arrow.end_rows.first, (arrow.to.0 / HEADS).floor() as i32)
 }
 
-fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
+fn draw(context: &DiagramContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
     let crowd = ArrowDensity::new(bundles, context.view.width);
     #[expect(clippy::cast_precision_loss, reason = "a number of arrows")]
     let crowding = (bundles.len() as f32 / MANY - 0.2).clamp(0.0, 1.0);
@@ -238,7 +238,7 @@ fn draw(context: &ChartContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> {
 }
 
 /// The tooltip of an arrow in an SVG.
-fn title(context: &ChartContext<'_>, arrow: &PlacedLink) -> Option<String> {
+fn title(context: &DiagramContext<'_>, arrow: &PlacedLink) -> Option<String> {
     let name = |RowSpan { first, last }| {
         let name = |row: usize| isolate_name(context.layout.rows[row].name.as_str());
         if first == last { name(first).to_string() } else { format!("{} … {}", name(first), name(last)) }

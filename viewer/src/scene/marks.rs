@@ -1,7 +1,7 @@
 //! Point events as small shapes, triangles by default, or as exact counts where the shapes would
 //! overlap.
 
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use super::primitives::{FilledRect, OTHERS, OutlineRect, SceneItem, SceneMark};
 use crate::layout::RowStrip;
 use crate::query::{EventCount, QueryError, TimeRange, TypeId, ValueId};
@@ -18,7 +18,7 @@ const BAR: f32 = 2.0;
 const STACKED: usize = 6;
 
 pub(crate) fn draw_event_strip(
-    context: &ChartContext<'_>,
+    context: &DiagramContext<'_>,
     row: usize,
     strip: &RowStrip,
     types: &[TypeId],
@@ -49,7 +49,12 @@ pub(crate) fn draw_event_strip(
 
 /// Draws one bar per column. Its height is the square root of the number of its events relative to
 /// the largest. Values are stacked, the most frequent lowest.
-fn density(context: &ChartContext<'_>, row: usize, strip: &RowStrip, ty: TypeId) -> Result<Vec<SceneItem>, QueryError> {
+fn density(
+    context: &DiagramContext<'_>,
+    row: usize,
+    strip: &RowStrip,
+    ty: TypeId,
+) -> Result<Vec<SceneItem>, QueryError> {
     let container = context.layout.rows[row].container;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of pixels is small")]
     let bars = (context.view.width / BAR).round().clamp(1.0, 65_536.0) as u32;

@@ -1,7 +1,7 @@
 //! Mixtures of the states of lanes, one per pixel column. With few values, they have all shares;
 //! with many, the largest and the sum of the others.
 
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use super::primitives::{MixtureColumns, OTHERS};
 use crate::query::{MixtureCell, QueryError, StateLaneId, TimeRange, TypeId, ValueId, lanes_at_once};
 
@@ -21,7 +21,7 @@ pub(crate) type ValueMixtures = MixtureColumns<ValueId>;
 /// The mean mixture of some lanes of one type. `lane_count` is the number of lanes that fill the
 /// height.
 pub(crate) fn mean_mixtures(
-    context: &ChartContext<'_>,
+    context: &DiagramContext<'_>,
     lanes: &[StateLaneId],
     lane_count: usize,
 ) -> Result<ValueMixtures, QueryError> {
@@ -37,7 +37,7 @@ pub(crate) fn mean_mixtures(
 
 /// The mean mixture of some lanes, for exactly these columns and any number of values.
 pub(crate) fn exact_mixtures(
-    context: &ChartContext<'_>,
+    context: &DiagramContext<'_>,
     lanes: &[StateLaneId],
     of: usize,
 ) -> Result<ValueMixtures, QueryError> {
@@ -46,11 +46,11 @@ pub(crate) fn exact_mixtures(
 
 /// Whether this number of lanes of a type is approximated as for more lanes, because the image must
 /// be quick.
-pub(crate) fn is_quick(context: &ChartContext<'_>, ty: TypeId, lanes: usize) -> bool {
+pub(crate) fn is_quick(context: &DiagramContext<'_>, ty: TypeId, lanes: usize) -> bool {
     context.view.is_quick && (SEVERAL_LANES + 1..=MANY_LANES).contains(&lanes) && has_many(context, ty)
 }
 
-fn has_many(context: &ChartContext<'_>, ty: TypeId) -> bool {
+fn has_many(context: &DiagramContext<'_>, ty: TypeId) -> bool {
     context.model.values.iter().filter(|value| value.ty == ty).nth(MANY_VALUES).is_some()
 }
 
@@ -59,7 +59,7 @@ fn has_many(context: &ChartContext<'_>, ty: TypeId) -> bool {
 ///
 /// The aligned column is one to two pixels wide. Its mixture is exact, is cheap for any number of
 /// values and states, and does not flicker when the view moves.
-fn largest_shares(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> Result<ValueMixtures, QueryError> {
+fn largest_shares(context: &DiagramContext<'_>, lane: StateLaneId, of: usize) -> Result<ValueMixtures, QueryError> {
     let aligned_columns = AlignedColumns::new(context, 1, of);
     let cells = aligned_columns.cells(context, &[lane])?;
     let mut mixtures =
@@ -79,7 +79,11 @@ fn largest_shares(context: &ChartContext<'_>, lane: StateLaneId, of: usize) -> R
 }
 
 /// For each pixel column, the mean of the [`largest_shares`] of each lane.
-fn mean_of_largest(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
+fn mean_of_largest(
+    context: &DiagramContext<'_>,
+    lanes: &[StateLaneId],
+    of: usize,
+) -> Result<ValueMixtures, QueryError> {
     let aligned_columns = AlignedColumns::new(context, lanes.len(), of);
     let mut sums = LaneSums::new(context, aligned_columns.count as usize);
     for chunk in lanes.chunks(lanes_at_once(aligned_columns.count)) {
@@ -95,7 +99,7 @@ fn mean_of_largest(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize)
 
 /// For each pixel column, the mean mixture of some lanes. With many values, it has the largest
 /// shares and the rest.
-fn mean(context: &ChartContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
+fn mean(context: &DiagramContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
     let columns = context.columns();
     #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
     let column_nanos = whole_of(context.scale.nanos() as f64 / f64::from(columns), lanes.len(), of);
@@ -115,7 +119,7 @@ struct AlignedColumns {
 }
 
 impl AlignedColumns {
-    fn new(context: &ChartContext<'_>, lanes: usize, lane_count: usize) -> Self {
+    fn new(context: &DiagramContext<'_>, lanes: usize, lane_count: usize) -> Self {
         let alignment = context.view.time_range.align_to_columns(context.columns());
         let (time_range, count) = (alignment.range, alignment.columns);
         let length = i128::from(time_range.to.0) - i128::from(time_range.from.0);
@@ -124,12 +128,12 @@ impl AlignedColumns {
         Self { time_range, count, column_nanos }
     }
 
-    fn cells(&self, context: &ChartContext<'_>, lanes: &[StateLaneId]) -> Result<Vec<MixtureCell>, QueryError> {
+    fn cells(&self, context: &DiagramContext<'_>, lanes: &[StateLaneId]) -> Result<Vec<MixtureCell>, QueryError> {
         Ok(context.source.largest_shares(lanes, self.time_range, self.count, MAX_SHARES)?.cells)
     }
 
     /// For each pixel column, the index of the aligned column around its middle.
-    fn column_indexes(&self, context: &ChartContext<'_>) -> impl Iterator<Item = usize> {
+    fn column_indexes(&self, context: &DiagramContext<'_>) -> impl Iterator<Item = usize> {
         let (from, count) = (self.time_range.from.0, u64::from(self.count).max(1));
         let length = self.time_range.to.0.wrapping_sub(from).cast_unsigned();
         // The width is a whole number of nanoseconds, unless timestamps are too large.
@@ -156,7 +160,7 @@ struct LaneSums {
 }
 
 impl LaneSums {
-    fn new(context: &ChartContext<'_>, columns: usize) -> Self {
+    fn new(context: &DiagramContext<'_>, columns: usize) -> Self {
         let places = vec![u32::MAX; context.model.values.len()];
         Self { columns, rows: Vec::new(), values: Vec::new(), places, unlisted_shares: vec![0.0; columns] }
     }

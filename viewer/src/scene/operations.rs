@@ -8,7 +8,7 @@ use tumit_paje::MarkShape;
 use tumit_paje::collective::OPERATION;
 
 use super::bidi_isolate::isolate_name;
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use super::primitives::{OutlineRect, SceneCurve, SceneItem, SceneMark, SceneStroke};
 use crate::layout::JoinedOperations;
 use crate::query::{EntityFacts, EntityId, OperationFacts, QueryError};
@@ -39,7 +39,7 @@ struct DrawnOperation {
 
 /// Draws the lines over the items of an image. Also adds the facts of the operations to the titles
 /// of their parts.
-pub(crate) fn lines(context: &ChartContext<'_>, items: &mut [SceneItem]) -> Result<OperationLines, QueryError> {
+pub(crate) fn lines(context: &DiagramContext<'_>, items: &mut [SceneItem]) -> Result<OperationLines, QueryError> {
     let states = match context.options.joined_operations {
         JoinedOperations::None => return Ok(OperationLines::default()),
         JoinedOperations::All => one_state_each(context, items)?,
@@ -62,7 +62,7 @@ pub(crate) fn lines(context: &ChartContext<'_>, items: &mut [SceneItem]) -> Resu
 }
 
 /// The reason why no operation is drawn, if all of them should be.
-fn reason_for_none(context: &ChartContext<'_>, operations: usize) -> Option<String> {
+fn reason_for_none(context: &DiagramContext<'_>, operations: usize) -> Option<String> {
     #[expect(clippy::cast_precision_loss, reason = "a number of lines")]
     let distance = context.view.width / operations as f32;
     match context.options.joined_operations {
@@ -82,7 +82,7 @@ fn reason_for_none(context: &ChartContext<'_>, operations: usize) -> Option<Stri
 }
 
 /// A state of each operation that has a state in the image, in the order of the items.
-fn one_state_each(context: &ChartContext<'_>, items: &[SceneItem]) -> Result<Vec<EntityId>, QueryError> {
+fn one_state_each(context: &DiagramContext<'_>, items: &[SceneItem]) -> Result<Vec<EntityId>, QueryError> {
     if context.model.collective_values.is_empty() {
         return Ok(Vec::new());
     }
@@ -106,7 +106,7 @@ fn state_of(item: &SceneItem) -> Option<(EntityId, OutlineRect)> {
 
 impl DrawnOperation {
     /// A sentence about the whole operation.
-    fn sentence(&self, context: &ChartContext<'_>) -> Result<String, QueryError> {
+    fn sentence(&self, context: &DiagramContext<'_>) -> Result<String, QueryError> {
         let OperationFacts { kind, parts, last, .. } = &self.operation;
         let last = context.source.facts(last.id)?;
         Ok(format!(
@@ -120,7 +120,7 @@ impl DrawnOperation {
     }
 
     /// Adds the sentence about the operation to the titles of its parts.
-    fn add_titles(&self, context: &ChartContext<'_>, items: &mut [SceneItem]) -> Result<(), QueryError> {
+    fn add_titles(&self, context: &DiagramContext<'_>, items: &mut [SceneItem]) -> Result<(), QueryError> {
         if !context.view.titles {
             return Ok(());
         }
@@ -145,7 +145,7 @@ impl DrawnOperation {
     /// Draws the line and the disc. The parts of a chosen operation are outlined, too.
     fn draw(
         &self,
-        context: &ChartContext<'_>,
+        context: &DiagramContext<'_>,
         items: &[SceneItem],
         out: &mut Vec<SceneItem>,
     ) -> Result<(), QueryError> {
@@ -182,7 +182,7 @@ impl DrawnOperation {
     }
 
     /// The disc at the last entry, with a margin.
-    fn disc(&self, context: &ChartContext<'_>, (x, y): (f32, f32)) -> Result<[SceneItem; 2], QueryError> {
+    fn disc(&self, context: &DiagramContext<'_>, (x, y): (f32, f32)) -> Result<[SceneItem; 2], QueryError> {
         let mark = |size: f32, color, title| {
             let mut mark = SceneMark {
                 position: (x, y),
@@ -215,7 +215,7 @@ fn outline(frame: OutlineRect) -> Vec<(f32, f32)> {
 }
 
 /// A line with a margin, so that it stands out from states of any colour.
-fn curves(context: &ChartContext<'_>, points: Vec<(f32, f32)>) -> [SceneItem; 2] {
+fn curves(context: &DiagramContext<'_>, points: Vec<(f32, f32)>) -> [SceneItem; 2] {
     let curve = |points: Vec<(f32, f32)>, width: f32, color| {
         let stroke = Some(SceneStroke { paint: ColorWithOpacity::from_opaque(color), width });
         SceneItem::Curve(SceneCurve { points, floor: None, fill: None, stroke })

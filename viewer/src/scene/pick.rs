@@ -1,7 +1,7 @@
 //! The exact contents of a mixture or a variable under the pointer. The image on the screen has
 //! only the resolution of its pixels.
 
-use super::chart_context::{ChartContext, ChartView};
+use super::diagram_context::{DiagramContext, Viewport};
 use super::mixtures;
 use super::primitives::OTHERS;
 use crate::layout::{LaneExtent, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
@@ -55,8 +55,8 @@ pub fn mixture(
 ) -> Result<Option<PickedMixture>, QueryError> {
     let is_at = |top: f32, height: f32| y >= top && y < top + height;
     let Some(row) = layout.rows.iter().find(|row| is_at(row.y, row.height)) else { return Ok(None) };
-    let view = ChartView { time_range, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, is_quick: false };
-    let context = ChartContext::new(source, layout, options, view);
+    let view = Viewport { time_range, width: 1.0, top: y, bottom: y, resolution: 1.0, titles: false, is_quick: false };
+    let context = DiagramContext::new(source, layout, options, view);
     for DrawnLanes { lanes, lane_count, extent } in lanes(source, row).into_iter().rev() {
         if is_at(extent.top, extent.height) {
             let mixture = picked_mixture(&context, &lanes, lane_count)?;
@@ -131,7 +131,7 @@ fn lanes(source: &dyn TimelineSource, row: &LayoutRow) -> Vec<DrawnLanes> {
 
 /// The mixture of some lanes.
 fn picked_mixture(
-    context: &ChartContext<'_>,
+    context: &DiagramContext<'_>,
     lanes: &[StateLaneId],
     lane_count: usize,
 ) -> Result<Option<PickedMixture>, QueryError> {

@@ -2,7 +2,7 @@
 
 use tumit_paje::RgbColor;
 
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use crate::query::{EntityId, TimeRange, TypeId};
 
 /// Endpoints within this distance are combined.
@@ -48,9 +48,9 @@ impl PlacedLink {
 }
 
 /// Whether a part of a link between two rows is in the view.
-pub(crate) fn is_seen(context: &ChartContext<'_>, start_row: usize, end_row: usize) -> bool {
+pub(crate) fn is_seen(context: &DiagramContext<'_>, start_row: usize, end_row: usize) -> bool {
     let (start, end) = (&context.layout.rows[start_row], &context.layout.rows[end_row]);
     let (a, b) = (start.anchor(), end.anchor());
-    let outside = a.max(b) < context.view.top || a.min(b) > context.view.bottom;
-    !outside || start.pinned && end.pinned
+    let is_outside = a.max(b) < context.view.top || a.min(b) > context.view.bottom;
+    !is_outside || start.pinned && end.pinned
 }

@@ -7,7 +7,7 @@ use crate::style::theme::ColorWithOpacity;
 use crate::style::theme::font::FontWeight;
 
 /// In mixtures, represents all values that are too small to be distinguished.
-pub const OTHERS: ValueId = ValueId(u32::MAX);
+pub(super) const OTHERS: ValueId = ValueId(u32::MAX);
 
 /// An image.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,7 +27,7 @@ pub struct Scene {
     /// The primitives, in drawing order.
     pub items: Vec<SceneItem>,
     /// Whether a row shows an approximation to save time. See
-    /// [`ChartView::is_quick`](super::ChartView::is_quick).
+    /// [`Viewport::is_quick`](super::Viewport::is_quick).
     pub is_quick: bool,
     /// Sentences about entities that are drawn as one because there are too many of them.
     pub notes: Vec<String>,
@@ -353,14 +353,12 @@ impl SceneText {
     }
 
     /// Makes the text semi-bold.
-    #[must_use]
-    pub fn semi_bold(self) -> Self {
+    pub(super) fn semi_bold(self) -> Self {
         Self { weight: FontWeight::SemiBold, ..self }
     }
 
     /// Changes the position relative to the point.
-    #[must_use]
-    pub fn with_anchor(self, anchor: TextAnchor) -> Self {
+    pub(super) fn with_anchor(self, anchor: TextAnchor) -> Self {
         Self { anchor, ..self }
     }
 }

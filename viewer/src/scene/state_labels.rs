@@ -1,7 +1,7 @@
 //! Names inside states, at places where they fit, no other state covers them, and no arrow crosses
 //! them.
 
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use super::primitives::{FilledRect, OutlineRect, SceneArrow, SceneItem, SceneText, TextAnchor};
 use crate::query::ValueId;
 use crate::style::theme::font::{self, FontWeight};
@@ -66,7 +66,7 @@ pub(crate) fn states(depths: &[Option<Vec<DrawnState>>], requests: &mut Vec<Labe
 }
 
 /// Writes names on top of the arrows, or between them if there is room.
-pub(crate) fn draw(context: &ChartContext<'_>, requests: &[LabelRequest], arrows: &[SceneItem]) -> Vec<SceneItem> {
+pub(crate) fn draw(context: &DiagramContext<'_>, requests: &[LabelRequest], arrows: &[SceneItem]) -> Vec<SceneItem> {
     let crossing_arrows: Vec<&SceneArrow> = arrows
         .iter()
         .filter_map(|item| match item {
@@ -91,13 +91,13 @@ fn share_row(a: OutlineRect, b: OutlineRect) -> bool {
 
 /// The horizontal ranges in which arrows cross a lane, from left to right.
 fn crossings(arrows: &[&SceneArrow], lane: OutlineRect) -> Vec<(f32, f32)> {
-    let mut all: Vec<(f32, f32)> = arrows.iter().filter_map(|arrow| crossing(arrow, lane)).collect();
+    let mut all: Vec<(f32, f32)> = arrows.iter().filter_map(|arrow| crossed_range(arrow, lane)).collect();
     all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     all
 }
 
 /// The horizontal range in which an arrow crosses a lane, if it does.
-fn crossing(arrow: &SceneArrow, lane: OutlineRect) -> Option<(f32, f32)> {
+fn crossed_range(arrow: &SceneArrow, lane: OutlineRect) -> Option<(f32, f32)> {
     let (a, b) = if arrow.from.1 <= arrow.to.1 { (arrow.from, arrow.to) } else { (arrow.to, arrow.from) };
     let (top, bottom) = (lane.y.max(a.1), lane.bottom().min(b.1));
     if top > bottom {
@@ -127,7 +127,7 @@ fn widest_gap(frame: OutlineRect, states_above: &[DrawnState]) -> Option<(f32, f
     widest
 }
 
-fn label(context: &ChartContext<'_>, request: &LabelRequest, crossings: &[(f32, f32)], out: &mut Vec<SceneItem>) {
+fn label(context: &DiagramContext<'_>, request: &LabelRequest, crossings: &[(f32, f32)], out: &mut Vec<SceneItem>) {
     let LabelRequest { state, from, to } = *request;
     let size = LARGEST_TEXT.min(state.frame.height * 0.72);
     let name = context.name(state.value);
@@ -258,12 +258,12 @@ mod tests {
             id: None,
             title: None,
         };
-        assert_eq!(crossing(&arrow((10.0, 0.0), (110.0, 100.0)), lane), Some((46.0, 74.0)));
-        assert_eq!(crossing(&arrow((110.0, 100.0), (10.0, 0.0)), lane), Some((46.0, 74.0)));
+        assert_eq!(crossed_range(&arrow((10.0, 0.0), (110.0, 100.0)), lane), Some((46.0, 74.0)));
+        assert_eq!(crossed_range(&arrow((110.0, 100.0), (10.0, 0.0)), lane), Some((46.0, 74.0)));
         // The arrow ends in the lane, lies in it, or does not reach it.
-        assert_eq!(crossing(&arrow((10.0, 0.0), (60.0, 50.0)), lane), Some((46.0, 64.0)));
-        assert_eq!(crossing(&arrow((10.0, 50.0), (60.0, 50.0)), lane), Some((6.0, 64.0)));
-        assert_eq!(crossing(&arrow((10.0, 0.0), (60.0, 30.0)), lane), None);
+        assert_eq!(crossed_range(&arrow((10.0, 0.0), (60.0, 50.0)), lane), Some((46.0, 64.0)));
+        assert_eq!(crossed_range(&arrow((10.0, 50.0), (60.0, 50.0)), lane), Some((6.0, 64.0)));
+        assert_eq!(crossed_range(&arrow((10.0, 0.0), (60.0, 30.0)), lane), None);
     }
 
     fn state_at(x: f32, width: f32) -> DrawnState {

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use super::mixtures;
 use super::primitives::{FilledRect, MixtureColumns, OutlineRect, SceneItem};
 use super::state_labels::{self, DrawnState, LabelRequest};
@@ -18,7 +18,7 @@ const NARROW: f64 = 2.0;
 
 /// Draws the states of one container, and collects those that need a name.
 pub(crate) fn strip(
-    context: &ChartContext<'_>,
+    context: &DiagramContext<'_>,
     row: usize,
     (strip, depths): (&RowStrip, u32),
     out: &mut Vec<SceneItem>,
@@ -43,7 +43,7 @@ pub(crate) fn strip(
 }
 
 /// Whether a strip shows an approximation to save time.
-pub(crate) fn is_quick(context: &ChartContext<'_>, strip: &RowStrip) -> bool {
+pub(crate) fn is_quick(context: &DiagramContext<'_>, strip: &RowStrip) -> bool {
     let StripKind::Summary { members } = &strip.kind else { return false };
     let depths = members.iter().map(|member| member.depths).max().unwrap_or(0);
     let lanes = |depth| members.iter().filter(|member| member.depths > depth).count();
@@ -52,7 +52,7 @@ pub(crate) fn is_quick(context: &ChartContext<'_>, strip: &RowStrip) -> bool {
 
 /// Draws the mean mixture of the states of several containers.
 pub(crate) fn summary(
-    context: &ChartContext<'_>,
+    context: &DiagramContext<'_>,
     strip: &RowStrip,
     members: &[SummaryMember],
     out: &mut Vec<SceneItem>,
@@ -75,7 +75,7 @@ pub(crate) fn summary(
 
 /// Draws the mean mixture of some lanes. `lane_count` is the number of lanes that fill the height.
 fn draw_mixtures(
-    context: &ChartContext<'_>,
+    context: &DiagramContext<'_>,
     lanes: &[StateLaneId],
     lane_count: usize,
     extent: LaneExtent,
@@ -88,7 +88,7 @@ fn draw_mixtures(
 
 /// Draws a small number of states. Returns the rectangles, for labels.
 fn draw_states(
-    context: &ChartContext<'_>,
+    context: &DiagramContext<'_>,
     row: usize,
     states: &[StateEntity],
     LaneExtent { top, height }: LaneExtent,
@@ -160,7 +160,7 @@ impl PixelRange {
 
 /// The place of a state, limited to the image.
 #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
-fn edges(context: &ChartContext<'_>, state: &StateEntity, pixels: usize) -> PixelRange {
+fn edges(context: &DiagramContext<'_>, state: &StateEntity, pixels: usize) -> PixelRange {
     let time_range = context.view.time_range;
     let per_nano = pixels as f64 / context.scale.nanos() as f64;
     let x = |time: i64| (time.clamp(time_range.from.0, time_range.to.0) - time_range.from.0) as f64 * per_nano;

@@ -1,7 +1,7 @@
 //! Variables: steps where values can be distinguished; elsewhere the band between minimum and
 //! maximum, with the mean.
 
-use super::chart_context::ChartContext;
+use super::diagram_context::DiagramContext;
 use super::primitives::{OutlineRect, SceneCells, SceneCurve, SceneItem, SceneStroke, VariableBand};
 use crate::layout::RowStrip;
 use crate::query::{ContainerId, QueryError, SeriesColumn, ValueRange, VariableSample};
@@ -23,7 +23,7 @@ struct HeightScale {
 
 /// Draws a variable of one container.
 pub(crate) fn strip(
-    context: &ChartContext<'_>,
+    context: &DiagramContext<'_>,
     container: ContainerId,
     strip: &RowStrip,
     bounds: Option<ValueRange>,
@@ -74,7 +74,7 @@ const SHADES: u16 = 24;
 
 /// Draws a variable of one container as a gradient: each pixel column has the shade of its mean.
 pub(crate) fn gradient(
-    context: &ChartContext<'_>,
+    context: &DiagramContext<'_>,
     container: ContainerId,
     strip: &RowStrip,
     bounds: Option<ValueRange>,
@@ -119,7 +119,7 @@ impl HeightScale {
 }
 
 /// The corners of the steps of adjacent values.
-fn steps(context: &ChartContext<'_>, axis: &HeightScale, samples: &[VariableSample]) -> Vec<(f32, f32)> {
+fn steps(context: &DiagramContext<'_>, axis: &HeightScale, samples: &[VariableSample]) -> Vec<(f32, f32)> {
     let clip = |x: f32| x.clamp(-2.0, context.view.width + 2.0);
     samples
         .iter()

@@ -239,7 +239,7 @@ fn curve_json(points: &[(f32, f32)]) -> Value {
 #[expect(clippy::cast_precision_loss, reason = "numbers of points and lengths are small")]
 fn parabola(values: &[f32]) -> Option<Vec<i64>> {
     let last = values.len().checked_sub(1).filter(|_| values.len() >= LEAST_PARABOLA)?;
-    let at = |[first, middle, end]: [f32; 3], share: f32| {
+    let value_at = |[first, middle, end]: [f32; 3], share: f32| {
         first * (1.0 - share) * (1.0 - 2.0 * share)
             + 4.0 * middle * share * (1.0 - share)
             + end * share * (2.0 * share - 1.0)
@@ -247,10 +247,10 @@ fn parabola(values: &[f32]) -> Option<Vec<i64>> {
     let share = |index: usize| index as f32 / last as f32;
     // The middle of a parabola through the first, the last and a value near the middle.
     let (near, ends) = (share(last / 2), [values[0], 0.0, values[last]]);
-    let middle = (values[last / 2] - at(ends, near)) / (4.0 * near * (1.0 - near));
+    let middle = (values[last / 2] - value_at(ends, near)) / (4.0 * near * (1.0 - near));
     let tenths = [values[0], middle, values[last]].map(to_tenths);
     let rounded = tenths.map(|number| number as f32 / 10.0);
-    let fits = |(index, value): (usize, &f32)| (at(rounded, share(index)) - value).abs() <= PARABOLA_ERROR;
+    let fits = |(index, value): (usize, &f32)| (value_at(rounded, share(index)) - value).abs() <= PARABOLA_ERROR;
     values.iter().enumerate().all(fits).then(|| delta_encoded(&tenths))
 }
 

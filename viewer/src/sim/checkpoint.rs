@@ -90,20 +90,20 @@ impl<E: EntitySink + DeserializeOwned> Simulation<E> {
         if part(0, 8) != Some(&MAGIC) {
             return Err(CheckpointError::Foreign);
         }
-        let short = || CheckpointError::Damaged("it is cut short".to_owned());
+        let cut_error = || CheckpointError::Damaged("it is cut short".to_owned());
         let version =
-            part(8, 4).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_le_bytes(*bytes)).ok_or_else(short)?;
+            part(8, 4).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_le_bytes(*bytes)).ok_or_else(cut_error)?;
         if version != VERSION {
             return Err(CheckpointError::Version { version });
         }
         let number = |offset| {
-            part(offset, 8).and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes)).ok_or_else(short)
+            part(offset, 8).and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes)).ok_or_else(cut_error)
         };
         let (length, checksum) = (number(12)?, number(20)?);
         let mut body = Vec::new();
         input.take(length).read_to_end(&mut body)?;
         if body.len() as u64 != length {
-            return Err(short());
+            return Err(cut_error());
         }
         if XxHash3_64::oneshot(&body) != checksum {
             return Err(CheckpointError::Damaged("its checksum is wrong".to_owned()));

@@ -51,7 +51,7 @@ impl RecordedOperations {
         time_range: TimeRange,
         unit_of: impl Fn(ContainerId) -> Option<u32>,
     ) -> Result<Self, QueryError> {
-        let mut parts_by_operation = PartsByOperation::within(source, time_range, &unit_of)?;
+        let mut parts_by_operation = PartsByOperation::collect_parts(source, time_range, &unit_of)?;
         let extent = source.extent();
         if time_range.from > extent.from || time_range.to < extent.to {
             parts_by_operation.complete(source, &unit_of)?;
@@ -70,7 +70,7 @@ impl RecordedOperations {
 
 impl PartsByOperation {
     /// Collects the parts of all units that overlap a time range.
-    fn within(
+    fn collect_parts(
         source: &dyn TimelineSource,
         time_range: TimeRange,
         unit_of: &dyn Fn(ContainerId) -> Option<u32>,

@@ -98,9 +98,9 @@ pub(crate) struct DetailTable {
 
 impl Default for DetailTable {
     fn default() -> Self {
-        let nothing = DetailRow { fields_end: 0, file: NO_FILE, line: 0 };
+        let empty_row = DetailRow { fields_end: 0, file: NO_FILE, line: 0 };
         Self {
-            rows: vec![nothing],
+            rows: vec![empty_row],
             fields: Vec::new(),
             texts: TextPool::default(),
             places: HashMap::new(),

@@ -19,6 +19,7 @@ use tumit_paje::RgbColor;
 /// The predefined themes, as requests and options name them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum ThemeKind {
     /// Dark on white.
     #[default]

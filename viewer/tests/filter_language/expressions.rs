@@ -90,7 +90,7 @@ fn key() -> impl Strategy<Value = OrderKey> {
         (prop::option::of(name()), of()).prop_map(|(field, types)| Measure::Sent { field, types }),
         (prop::option::of(name()), of()).prop_map(|(field, types)| Measure::Received { field, types }),
     ];
-    (measure, prop::option::of(time_range())).prop_map(|(measure, during)| OrderKey { measure, during })
+    (measure, prop::option::of(time_range())).prop_map(|(measure, time_range)| OrderKey { measure, time_range })
 }
 
 fn condition() -> impl Strategy<Value = Condition> {

@@ -275,7 +275,7 @@ fn time_ranges_are_those_of_the_command_and_the_page() {
         let text = row["text"].as_str().unwrap();
         let nanos = |key: &str| row[key].as_str().map(|nanos| GlobalNanos(nanos.parse().unwrap()));
         let range = OpenTimeRange { from: nanos("from"), to: nanos("to") };
-        let key = OrderKey { measure: Measure::Start, during: Some(range) };
+        let key = OrderKey { measure: Measure::Start, time_range: Some(range) };
         let sort = FilterExpr::Sort { ty: NamePattern::new("Thread".to_owned()), key, descending: false };
         for (form, filter) in [("cut", FilterExpr::Cut(range)), ("sort Thread by start in", sort)] {
             match format!("{form} {text}").parse::<FilterExpr>() {

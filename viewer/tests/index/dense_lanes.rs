@@ -10,7 +10,9 @@ use tumit_viewer::index::IndexReader;
 use tumit_viewer::query::{EntityId, LinkCount, QueryError, TimeRange, TimelineSource};
 use tumit_viewer::store::TraceStore;
 
-use super::events::{XorshiftGenerator, create_container, define_type, define_value};
+use tumit_test_support::xorshift::XorshiftGenerator;
+
+use super::events::{create_container, define_type, define_value};
 use super::{EVER, KEY};
 
 const THREAD: TypeId = TypeId(1);

@@ -5,18 +5,7 @@ use tumit_paje::{
     ContainerId, DrawStyle, ExtraField, ExtraValue, KeyId, PajeEvent, PajeSink, PajeTypeKind, SourcePosition, TypeId,
     ValueId, VariableOp,
 };
-
-/// An xorshift generator. It gives the same numbers everywhere.
-pub(crate) struct XorshiftGenerator(pub(crate) u64);
-
-impl XorshiftGenerator {
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
+use tumit_test_support::xorshift::XorshiftGenerator;
 
 pub(crate) fn define_type(ty: TypeId, kind: PajeTypeKind, parent: TypeId) -> PajeEvent<'static> {
     PajeEvent::DefineType { ty, kind, parent, name: "type", color: None, style: DrawStyle::NONE }

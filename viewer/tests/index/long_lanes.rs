@@ -9,7 +9,7 @@ use tumit_viewer::query::{StateLaneId, TimeRange, TimelineSource};
 use tumit_viewer::store::TraceStore;
 
 use super::KEY;
-use super::events::XorshiftGenerator;
+use tumit_test_support::xorshift::XorshiftGenerator;
 
 const THREAD: TypeId = TypeId(1);
 const STATE: TypeId = TypeId(2);

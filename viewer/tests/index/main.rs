@@ -25,7 +25,9 @@ use tumit_viewer::scene::{DocumentOptions, document};
 use tumit_viewer::sim::Simulation;
 use tumit_viewer::store::TraceStore;
 
-use self::events::{XorshiftGenerator, create_container, define_type, define_value, send_events};
+use tumit_test_support::xorshift::XorshiftGenerator;
+
+use self::events::{create_container, define_type, define_value, send_events};
 use self::source_comparison::compare;
 
 const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };

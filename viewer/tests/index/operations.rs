@@ -8,7 +8,9 @@ use tumit_viewer::index::IndexReader;
 use tumit_viewer::query::{EntityId, OperationFacts, TimelineSource};
 use tumit_viewer::sim::Simulation;
 
-use super::events::{XorshiftGenerator, create_container, define_type, define_value};
+use tumit_test_support::xorshift::XorshiftGenerator;
+
+use super::events::{create_container, define_type, define_value};
 use super::source_comparison::compare;
 use super::{KEY, write_with_little_memory};
 

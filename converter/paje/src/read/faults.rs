@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::trace_line::TraceLine;
 use crate::diagnostic::{DiagnosticKind, TraceDiagnostic};
+use crate::excerpt::excerpt;
 
 /// The name of a kind in machine-readable output: that of the variant, unless another one is given.
 macro_rules! printed_name {
@@ -181,8 +182,6 @@ pub(super) struct FaultList {
 
 /// Maximum number of parts that a report names.
 const QUOTED_PARTS: u64 = 20;
-/// Maximum number of characters of a line that a report quotes.
-const QUOTED: usize = 80;
 
 impl Default for FaultList {
     fn default() -> Self {
@@ -192,20 +191,15 @@ impl Default for FaultList {
 
 impl FaultList {
     #[cold]
-    pub(super) fn count(&mut self, kind: FaultKind, line: u64, excerpt: &str) {
+    pub(super) fn count(&mut self, kind: FaultKind, line: u64, text: &str) {
         match &mut self.summaries[kind as usize] {
             Some(fault) => fault.count += 1,
             none => {
-                let mut short: String =
-                    excerpt.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).take(QUOTED).collect();
-                if excerpt.chars().nth(QUOTED).is_some() {
-                    short.push('…');
-                }
                 self.kinds += 1;
                 let TraceLine { part, line } = TraceLine::of(line);
                 let file = (part as usize).checked_sub(1).and_then(|part| self.parts.get(part));
                 let file = file.map_or_else(String::new, ToString::to_string);
-                *none = Some(FaultSummary { kind, count: 1, line, file, excerpt: short });
+                *none = Some(FaultSummary { kind, count: 1, line, file, excerpt: excerpt(text) });
             }
         }
     }
@@ -219,8 +213,7 @@ impl FaultList {
         if is_first {
             fault.excerpt += &format!(": {why}");
         } else if fault.count <= QUOTED_PARTS {
-            let name: String = name.chars().filter(|letter| !letter.is_control()).take(QUOTED).collect();
-            fault.excerpt += &format!("; line {line}, {name}: {why}");
+            fault.excerpt += &format!("; line {line}, {}: {why}", excerpt(name));
         } else if fault.count == QUOTED_PARTS + 1 {
             fault.excerpt += "; and other files";
         }

@@ -8,13 +8,13 @@
 //! integer with the same order, and mapped back on output.
 
 /// Maps doubles to integers in the same order: 0 to 0, negative numbers to negative ones.
-#[must_use]
-pub fn timestamp_of_double(timestamp: f64) -> i64 {
+pub(super) fn timestamp_of_double(timestamp: f64) -> i64 {
     let bits = timestamp.abs().to_bits().cast_signed();
     if timestamp < 0.0 { -bits } else { bits }
 }
 
-/// The inverse of [`timestamp_of_double`].
+/// The time of a timestamp that [`PajeReader`](super::PajeReader) reads as `pj_dump` does, in
+/// seconds: the inverse of `timestamp_of_double`.
 #[must_use]
 pub fn double_of_timestamp(timestamp: i64) -> f64 {
     let size = f64::from_bits(timestamp.unsigned_abs());
@@ -228,7 +228,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_is_read(text in "\\PC{0,12}", number in "[-+0-9.,eExXpPinfa]{0,30}") {
+        fn no_text_causes_a_panic(text in "\\PC{0,12}", number in "[-+0-9.,eExXpPinfa]{0,30}") {
             let _ = (timestamp(&text, 0), value(&text), timestamp(&number, 9), value(&number));
         }
     }

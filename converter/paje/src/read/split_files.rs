@@ -101,8 +101,8 @@ impl PartFile {
     fn open(&self) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = File::from(rustix::fs::openat(CWD, &self.path, flags, Mode::empty())?);
-        let about = file.metadata()?;
-        if !about.is_file() || FileIdentity::of(&about) != self.identity {
+        let file_status = file.metadata()?;
+        if !file_status.is_file() || FileIdentity::of(&file_status) != self.identity {
             return Err(io::Error::other("another file has this name now"));
         }
         Ok(file)
@@ -171,14 +171,16 @@ impl TraceParts {
         let original = original_of(text).filter(|_| text.is_file());
         let root = original.as_deref().unwrap_or(text);
         let root_entry = std::fs::canonicalize(root).and_then(|path| Ok((std::fs::metadata(&path)?, path)));
-        let Ok((about, path)) = root_entry else { return Self::default() };
+        let Ok((file_status, path)) = root_entry else { return Self::default() };
         let is_of_system = ["/dev", "/proc"].iter().any(|folder| root.starts_with(folder));
-        let Some(folder) = path.parent().filter(|_| about.is_file() && !is_of_system) else { return Self::default() };
+        let Some(folder) = path.parent().filter(|_| file_status.is_file() && !is_of_system) else {
+            return Self::default();
+        };
         let folder = match defines_field(text) {
             Ok(true) => PartFolder::Below(folder.to_owned()),
             _ => PartFolder::Unavailable("the root file defines the field `Filename` after its first mebibyte"),
         };
-        Self { folder, identities: std::iter::once(FileIdentity::of(&about)).collect(), ..Self::default() }
+        Self { folder, identities: std::iter::once(FileIdentity::of(&file_status)).collect(), ..Self::default() }
     }
 
     /// Whether any file can be read as a part.
@@ -200,11 +202,11 @@ impl TraceParts {
         if !path.starts_with(root) {
             return Err(UnreadReason::Refused("it is outside the folder of the root file"));
         }
-        let about = std::fs::symlink_metadata(&path).map_err(UnreadReason::Unreadable)?;
-        if !about.is_file() {
+        let file_status = std::fs::symlink_metadata(&path).map_err(UnreadReason::Unreadable)?;
+        if !file_status.is_file() {
             return Err(UnreadReason::Refused("it is not a regular file"));
         }
-        let mut file = PartFile { path, identity: FileIdentity::of(&about), offset: 0, copy: None };
+        let mut file = PartFile { path, identity: FileIdentity::of(&file_status), offset: 0, copy: None };
         if self.identities.contains(&file.identity) {
             return Ok(None);
         }

@@ -10,7 +10,7 @@ use super::node_containers::NodeContainers;
 use super::state_extras::{NodeOperation, StateExtras};
 use super::state_nesting::{EndEffect, StackedState, StateNesting};
 use crate::model::action_log::kind_of;
-use crate::model::collective_groups::{ALL_NODES, CollectiveNumbers};
+use crate::model::collective_counts::{ALL_NODES, CollectiveNumbers};
 use crate::model::trace_units::HOST;
 use crate::model::{ActionLog, Statistic, TraceAction, TraceActionKind, TraceUnit, TypeSlot, ValueKey};
 use crate::node_activity::Activity;
@@ -115,7 +115,7 @@ impl<'a> ActionEmitter<'a> {
         {
             return processes.into_iter().try_for_each(|unit| self.send_of(&TraceAction { unit, ..*action }));
         }
-        let unit = self.out.canonical(action.unit);
+        let unit = self.out.canonical_number(action.unit);
         self.send_of(&TraceAction { unit, ..*action })
     }
 

@@ -76,13 +76,12 @@ impl<'a> EntityOutput<'a> {
         Ok(self.sink.event(event)?)
     }
 
-    /// The unit with a number.
     pub(super) fn unit(&self, number: u32) -> TraceUnit {
         self.log.units.units.get(number as usize).copied().unwrap_or(TraceUnit::PROGRAM)
     }
 
     /// The number of the unit to which the records of a unit belong.
-    pub(super) fn canonical(&self, number: u32) -> u32 {
+    pub(super) fn canonical_number(&self, number: u32) -> u32 {
         self.canonical.get(number as usize).copied().unwrap_or(number)
     }
 
@@ -91,7 +90,7 @@ impl<'a> EntityOutput<'a> {
         let units = &self.log.units;
         let of = |unit| units.find(units.canonical_unit(unit));
         let number = of(unit).or_else(|| of(TraceUnit::of_node(unit.node)))?;
-        Some(self.canonical(number))
+        Some(self.canonical_number(number))
     }
 
     /// The container of a unit, if it was created.
@@ -122,7 +121,6 @@ impl<'a> EntityOutput<'a> {
         self.containers.unit_name(self.unit(unit), self.types.has_processes)
     }
 
-    /// The name of a value.
     pub(super) fn name_of(&self, value: u32) -> String {
         self.log.values.values.get(value as usize).map_or_else(String::new, |value| self.log.values.name(value))
     }

@@ -4,7 +4,7 @@ use tumit_paje::collective::{self, CollectiveKind};
 use tumit_paje::{ContainerId, ExtraField, ExtraFieldKind, ExtraValue};
 
 use crate::model::StateFields;
-use crate::model::collective_groups::ALL_NODES;
+use crate::model::collective_counts::ALL_NODES;
 use crate::model::state_fields::{ALL, BLOCK, DATA, END_DATA};
 
 /// All fields that a state can have.

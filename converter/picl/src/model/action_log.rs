@@ -13,7 +13,7 @@ use tumit_spill::row_sorter::{RowSorter, SortedRows};
 use tumit_spill::spool::Spool;
 use tumit_spill::temporary_space::TemporarySpace;
 
-use super::collective_groups::{ALL_NODES, CollectiveCounts};
+use super::collective_counts::{ALL_NODES, CollectiveCounts};
 use super::message_pairs::{MessageCounts, PiclEndpoint};
 use super::state_fields::StateFields;
 use super::trace_action::{ACTION_WORDS, Statistic, TraceAction, TraceActionKind};

@@ -176,7 +176,7 @@ impl MessagePairs {
     }
 
     /// The channel without processes if some endpoint does not name them.
-    fn normalized(&self, channel: MessageChannel) -> MessageChannel {
+    fn normalize_channel(&self, channel: MessageChannel) -> MessageChannel {
         let process_of = |unit: TraceUnit| match self.first_processes.get(&unit.node) {
             Some(first) if unit.process < 0 => *first,
             _ => unit.process,
@@ -186,7 +186,7 @@ impl MessagePairs {
     }
 
     fn state(&mut self, channel: MessageChannel) -> &mut ChannelState {
-        let channel = self.normalized(channel);
+        let channel = self.normalize_channel(channel);
         self.channels.entry(channel).or_default()
     }
 

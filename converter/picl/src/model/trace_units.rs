@@ -39,7 +39,7 @@ pub(crate) struct TraceUnits {
 }
 
 impl TraceUnits {
-    /// The number of a unit.
+    /// The number of a unit, which is added if it is new.
     pub(crate) fn number(&mut self, unit: TraceUnit) -> u32 {
         if let Some(number) = self.numbers.get(&unit) {
             return *number;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::collective_groups::ALL_NODES;
+use crate::model::collective_counts::ALL_NODES;
 use crate::model::state_fields::ALL;
 
 /// Numbers the communicators that have no number as their name.

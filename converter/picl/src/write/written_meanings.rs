@@ -104,7 +104,7 @@ impl WrittenMeanings {
         category: Option<ActivityCategory>,
     ) {
         if [TypeSlot::Task.name(), TypeSlot::Mark.name()].contains(&ty_name)
-            && let Some((number, label)) = numbered(name)
+            && let Some((number, label)) = split_number(name)
         {
             // A label names the number only once.
             if self.keys_in_use.insert(number) && !label.is_empty() {
@@ -167,7 +167,7 @@ impl WrittenMeanings {
             return *index;
         }
         let is_task = |named: &&NamedValue| named.ty_name == TypeSlot::Task.name();
-        let task_number = self.values.get(&value).filter(is_task).and_then(|named| numbered(&named.name));
+        let task_number = self.values.get(&value).filter(is_task).and_then(|named| split_number(&named.name));
         let task_number = task_number.map(|(number, _)| number);
         let number = match task_number {
             Some(number) => number,
@@ -208,10 +208,10 @@ impl WrittenMeanings {
         if let Some(meaning) = self.states.get(&key) {
             return *meaning;
         }
-        let nothing = (None, true, None);
+        let unknown_activity = (None, true, None);
         let (activity, is_task, category) = match self.values.get(&value) {
             Some(named) => self.activity_of(named, is_deciding, operation),
-            None => nothing,
+            None => unknown_activity,
         };
         let category = match (category, activity) {
             (Some(category), Some(activity)) if category == activity.category() => CategoryEvent::Nothing,
@@ -265,7 +265,7 @@ impl WrittenMeanings {
 }
 
 /// A number and its label, such as `3: solve`.
-fn numbered(name: &str) -> Option<(i64, &str)> {
+fn split_number(name: &str) -> Option<(i64, &str)> {
     let (number, label) = name.split_once(": ").unwrap_or((name, ""));
     number.parse().ok().filter(|number| *number >= 0).map(|number| (number, label))
 }
@@ -280,7 +280,7 @@ fn event(value: &NamedValue) -> Option<WrittenMeaning> {
         if name == "list" {
             return Some(WrittenMeaning::MarkList);
         }
-        return numbered(name).map(|(number, _)| WrittenMeaning::Mark(number));
+        return split_number(name).map(|(number, _)| WrittenMeaning::Mark(number));
     }
     (is(TypeSlot::Record) || is(TypeSlot::Definition)).then(|| record(name))
 }

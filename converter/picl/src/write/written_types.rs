@@ -39,12 +39,10 @@ impl WrittenTypes {
         self.types.values().any(|info| info.is_state && info.parent == container)
     }
 
-    /// The type of a container.
     pub(super) fn of_container(&self, container: ContainerId) -> Option<TypeId> {
         self.containers.get(&container).copied()
     }
 
-    /// The name of a type.
     pub(super) fn name(&self, ty: TypeId) -> &str {
         self.types.get(&ty).map_or("", |info| &info.name)
     }

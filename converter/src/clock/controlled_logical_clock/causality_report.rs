@@ -46,8 +46,8 @@ impl CausalityReport {
         let mut certain = clocks.domains[1..].iter().map(|domain| domain.error_bound_nanos);
         let certain = certain.try_fold(0.0, |max_bound, bound| bound.map(|bound| f64::max(max_bound, bound)));
         #[expect(clippy::cast_precision_loss, reason = "the number is only compared with a bound")]
-        let beyond = |certain: f64| self.largest_nanos as f64 > 2.0 * certain + OF_TICKS * clocks.granularity();
-        clocks.domains.len() > 1 && self.largest_nanos >= LARGE_NANOS && certain.is_some_and(beyond)
+        let exceeds_bounds = |certain: f64| self.largest_nanos as f64 > 2.0 * certain + OF_TICKS * clocks.granularity();
+        clocks.domains.len() > 1 && self.largest_nanos >= LARGE_NANOS && certain.is_some_and(exceeds_bounds)
     }
 
     fn moved_text(&self) -> String {

@@ -106,9 +106,9 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 /// say nothing about the clock.
 fn most_alike(differences: &[u64], step: f64) -> usize {
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-    for by in differences {
+    for step_ticks in differences {
         #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
-        let steps = (*by as f64 / step).round() as u64;
+        let steps = (*step_ticks as f64 / step).round() as u64;
         *counts.entry(steps).or_default() += 1;
     }
     counts.into_values().max().unwrap_or(0)
@@ -127,7 +127,7 @@ impl TickSteps {
         for reading in readings {
             match last.and_then(|last| reading.checked_sub(last)) {
                 Some(0) => self.zero_count += 1,
-                Some(by) => self.forward_steps.push(by),
+                Some(step_ticks) => self.forward_steps.push(step_ticks),
                 // The clock went back. This is not a step.
                 None => {}
             }
@@ -142,14 +142,14 @@ impl TickSteps {
             .forward_steps
             .iter()
             .copied()
-            .filter(|by| by / min_step <= MAX_STEP_RATIO)
+            .filter(|step_ticks| step_ticks / min_step <= MAX_STEP_RATIO)
             .take(MAX_DIFFERENCES)
             .collect();
         #[expect(clippy::cast_precision_loss, reason = "few steps")]
-        let multiples = |step: f64, off: f64| {
-            let is_multiple = |by: &&u64| {
-                let steps = **by as f64 / step;
-                (steps - steps.round()).abs() * step <= off * **by as f64 + 1.5
+        let multiples = |step: f64, tolerance: f64| {
+            let is_multiple = |step_ticks: &&u64| {
+                let steps = **step_ticks as f64 / step;
+                (steps - steps.round()).abs() * step <= tolerance * **step_ticks as f64 + 1.5
             };
             small_steps.iter().filter(is_multiple).count()
         };

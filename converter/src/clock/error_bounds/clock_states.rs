@@ -158,8 +158,8 @@ impl ClockStates {
         let fraction = ((timestamp - from) / (to - from)).clamp(0.0, 1.0);
         let deviation = self.deviations[domain][segment];
         // Outside of all moments, only the maximum rate bounds the error.
-        let outside = MAX_RATE * (from - timestamp).max(timestamp - to).max(0.0);
-        bounds[segment] * (1.0 - fraction) + bounds[segment + 1] * fraction + deviation + outside
+        let rate_error = MAX_RATE * (from - timestamp).max(timestamp - to).max(0.0);
+        bounds[segment] * (1.0 - fraction) + bounds[segment + 1] * fraction + deviation + rate_error
     }
 
     /// The index of the last moment up to a timestamp that is not the last of all.
@@ -239,13 +239,13 @@ fn distances(arcs: &[Vec<BoundArc>], mut distances: Vec<f64>) -> Vec<f64> {
     let mut heap: BinaryHeap<Reverse<(u64, usize)>> =
         finite.map(|(node, distance)| Reverse((distance.to_bits(), node))).collect();
     while let Some(Reverse((bits, node))) = heap.pop() {
-        let here = f64::from_bits(bits);
-        if here > distances[node] {
+        let distance = f64::from_bits(bits);
+        if distance > distances[node] {
             continue;
         }
         for &BoundArc { to, weight } in &arcs[node] {
-            if here + weight < distances[to] {
-                distances[to] = here + weight;
+            if distance + weight < distances[to] {
+                distances[to] = distance + weight;
                 heap.push(Reverse((distances[to].to_bits(), to)));
             }
         }

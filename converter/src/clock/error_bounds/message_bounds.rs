@@ -81,11 +81,11 @@ fn lowest_chord(clocks: &ClockStates, points: &[Option<BoundPoint>], index: usiz
 /// and so on.
 fn of_distances<'p>(mut points: impl Iterator<Item = &'p Option<BoundPoint>>) -> Vec<Option<BoundPoint>> {
     let mut bounds = Vec::new();
-    let mut many = 1;
+    let mut count = 1;
     loop {
         let mut is_any = false;
         let mut lowest: Option<BoundPoint> = None;
-        for point in points.by_ref().take(many) {
+        for point in points.by_ref().take(count) {
             is_any = true;
             lowest = match (lowest, *point) {
                 (Some(lowest), Some(point)) if point.bound >= lowest.bound => Some(lowest),
@@ -96,6 +96,6 @@ fn of_distances<'p>(mut points: impl Iterator<Item = &'p Option<BoundPoint>>) ->
             return bounds;
         }
         bounds.push(lowest);
-        many *= 2;
+        count *= 2;
     }
 }

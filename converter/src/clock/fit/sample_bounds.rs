@@ -111,8 +111,8 @@ fn residuals(domains: usize, bursts: &[Vec<RawExchange>]) -> Vec<Vec<f64>> {
     for burst in bursts {
         let mut pairs: BTreeMap<(usize, usize), Vec<RoundTrip>> = BTreeMap::new();
         for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
-            let (there, back) = (difference(t2, t1), difference(t4, t3));
-            let trip = RoundTrip { took: there + back, difference: (there - back).abs() / 2.0 };
+            let (forth, back) = (difference(t2, t1), difference(t4, t3));
+            let trip = RoundTrip { took: forth + back, difference: (forth - back).abs() / 2.0 };
             pairs.entry((a.min(b), a.max(b))).or_default().push(trip);
         }
         for ((a, b), mut trips) in pairs {

@@ -64,8 +64,8 @@ impl BurstBounds {
     /// The distance between the bounds of a later burst and those of this one, for a drift.
     /// Nanoseconds.
     fn distance(&self, later: &Self, drift: f64) -> f64 {
-        let by = drift * (later.timestamp - self.timestamp);
-        (later.lower - self.upper - by).max(self.lower + by - later.upper).max(0.0)
+        let drifted_nanos = drift * (later.timestamp - self.timestamp);
+        (later.lower - self.upper - drifted_nanos).max(self.lower + drifted_nanos - later.upper).max(0.0)
     }
 }
 
@@ -125,20 +125,20 @@ fn burst_bounds(
             let pair = pair_of(exchange);
             let TickExchange { a, t1, t2, t3, t4, .. } = *exchange;
             // A message from the first clock to the second and one back, for either requester.
-            let (there, back) = if a == pair.0 {
+            let (forth, back) = if a == pair.0 {
                 (MessageTicks { first_clock: t1, second_clock: t2 }, MessageTicks { first_clock: t4, second_clock: t3 })
             } else {
                 (MessageTicks { first_clock: t3, second_clock: t4 }, MessageTicks { first_clock: t2, second_clock: t1 })
             };
-            let origin = *origins.entry(pair).or_insert(there);
+            let origin = *origins.entry(pair).or_insert(forth);
             let first = |ticks: u64| domains[pair.0].nanos_between(origin.first_clock, ticks);
             let second = |ticks: u64| domains[pair.1].nanos_between(origin.second_clock, ticks);
-            let begin_timestamp = first(there.first_clock);
+            let begin_timestamp = first(forth.first_clock);
             let bounds = all.entry(pair).or_default();
             let begin =
                 bounds.last().filter(|last| last.burst == *number).map_or(begin_timestamp, |last| last.timestamp);
             let drifted = |timestamp: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (timestamp - begin));
-            let upper = second(there.second_clock) - first(there.first_clock) - drifted(first(there.first_clock));
+            let upper = second(forth.second_clock) - first(forth.first_clock) - drifted(first(forth.first_clock));
             let lower = second(back.second_clock) - first(back.first_clock) - drifted(first(back.first_clock));
             match bounds.last_mut().filter(|last| last.burst == *number) {
                 Some(last) => (last.lower, last.upper) = (last.lower.max(lower), last.upper.min(upper)),
@@ -206,12 +206,12 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
             wrong.retain(|index| !end.contains(index));
         }
     }
-    let off = |index: &usize| {
+    let distance = |index: &usize| {
         let before = chain[..chain.partition_point(|member| member < index)].last();
         let after = chain.get(chain.partition_point(|member| member < index));
         before.or(after).map_or(0.0, |member| deviation(&bounds[*member], &bounds[*index]))
     };
-    let nanos = wrong.iter().map(off).fold(0.0, f64::max);
+    let nanos = wrong.iter().map(distance).fold(0.0, f64::max);
     WrongBursts { bursts: wrong, nanos }
 }
 

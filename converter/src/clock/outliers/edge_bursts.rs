@@ -56,14 +56,14 @@ fn noise(bursts: &[ClockOffset]) -> Option<f64> {
     if bursts.len() < 4 {
         return None;
     }
-    let off = bursts.windows(3).map(|three| {
+    let distances = bursts.windows(3).map(|three| {
         let [before, here, behind] = [three[0], three[1], three[2]];
         let fraction = (here.local - before.local) / (behind.local - before.local);
         (here.offset - before.offset - fraction * (behind.offset - before.offset)).abs()
     });
-    let mut off: Vec<f64> = off.filter(|off| off.is_finite()).collect();
-    off.sort_by(f64::total_cmp);
-    off.get(off.len() / 2).map(|off| 2.0 * off)
+    let mut distances: Vec<f64> = distances.filter(|distance| distance.is_finite()).collect();
+    distances.sort_by(f64::total_cmp);
+    distances.get(distances.len() / 2).map(|distance| 2.0 * distance)
 }
 
 #[cfg(test)]
@@ -73,9 +73,9 @@ mod tests {
     /// Bursts of a clock that drifts by 40 ppm. Each is given by a time in seconds, an error in
     /// microseconds, and half of its round trip in microseconds.
     fn offsets(bursts: &[(f64, f64, f64)]) -> Vec<ClockOffset> {
-        let offset = |&(timestamp, off, half): &(f64, f64, f64)| {
+        let offset = |&(timestamp, distances, half): &(f64, f64, f64)| {
             let local = timestamp * 1e9;
-            ClockOffset { local, offset: 40e-6 * local + off * 1e3, half_trip: half * 1e3 }
+            ClockOffset { local, offset: 40e-6 * local + distances * 1e3, half_trip: half * 1e3 }
         };
         bursts.iter().map(offset).collect()
     }

@@ -53,10 +53,10 @@ pub(crate) fn consistent_positions(
         (node_positions[edge.from].is_some() && node_positions[edge.to].is_some())
             .then(|| (edge.difference - (to - from)).abs())
     };
-    let beyond = |edge: &OffsetDifference, node_positions: &[Option<f64>]| {
+    let exceeds_bound = |edge: &OffsetDifference, node_positions: &[Option<f64>]| {
         away(edge, node_positions).is_some_and(|away| away > allowed(edge))
     };
-    if !edges.iter().any(|edge| beyond(edge, &all_positions)) {
+    if !edges.iter().any(|edge| exceeds_bound(edge, &all_positions)) {
         return ConsistentPositions { positions: all_positions, misclosure: None };
     }
     let excess = |number: usize| away(&edges[number], &all_positions).unwrap_or(0.0) / allowed(&edges[number]);
@@ -69,7 +69,7 @@ pub(crate) fn consistent_positions(
         let node_positions = positions(nodes, &others);
         // A pair that alone joins two parts cannot be checked.
         let Some(nanos) = away(&suspect, &node_positions) else { continue };
-        if !others.iter().any(|edge| beyond(edge, &node_positions)) {
+        if !others.iter().any(|edge| exceeds_bound(edge, &node_positions)) {
             suspects.push(SuspectedPair { edge, nanos, other_positions: node_positions });
         }
     }

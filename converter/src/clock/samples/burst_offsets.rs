@@ -270,10 +270,10 @@ impl OffsetFit {
         }
         // The longer the round trip, the smaller the weight. The resolution of the clocks limits
         // the differences.
-        let off = |pair: &PairDelays| pair.half_trip() + self.tick + 1.0;
-        let best = pairs.values().map(off).fold(f64::INFINITY, f64::min);
+        let uncertainty = |pair: &PairDelays| pair.half_trip() + self.tick + 1.0;
+        let best = pairs.values().map(uncertainty).fold(f64::INFINITY, f64::min);
         let edge = |(&(from, to), pair): (&(usize, usize), &PairDelays)| {
-            let weight = (best / off(pair)).powi(2).max(LIGHTEST);
+            let weight = (best / uncertainty(pair)).powi(2).max(LIGHTEST);
             OffsetDifference { from, to, difference: (pair.forth - pair.back) / 2.0, weight }
         };
         let mut edges: Vec<OffsetDifference> = pairs.iter().map(edge).collect();

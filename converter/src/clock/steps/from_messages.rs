@@ -123,9 +123,12 @@ struct PairOffsets {
 fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> Option<PairOffsets> {
     let mut best_offsets: Option<PairOffsets> = None;
     let mut best_half = f64::INFINITY;
-    let mut many = 1;
-    while best_offsets.is_none() || (many <= MAX_PIECE_MESSAGES && many * MIN_PIECES <= forth.len().min(back.len())) {
-        let observations = if many == 1 { pair_messages(forth, back) } else { pair_fastest(forth, back, many) };
+    let mut piece_messages = 1;
+    while best_offsets.is_none()
+        || (piece_messages <= MAX_PIECE_MESSAGES && piece_messages * MIN_PIECES <= forth.len().min(back.len()))
+    {
+        let observations =
+            if piece_messages == 1 { pair_messages(forth, back) } else { pair_fastest(forth, back, piece_messages) };
         let mut trips: Vec<f64> = observations.iter().map(|observation| observation.trip).collect();
         trips.sort_by(f64::total_cmp);
         let usual_trip = *trips.get(trips.len() / 4)?;
@@ -140,7 +143,7 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
         if usual_trip < noise && half < QUICK * noise {
             break;
         }
-        many *= 2;
+        piece_messages *= 2;
     }
     best_offsets
 }
@@ -157,10 +160,10 @@ fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObs
     observations.collect()
 }
 
-/// The fastest message of each direction, for pieces of `many` messages.
-fn pair_fastest(forth: &[MessagePoint], back: &[MessagePoint], many: usize) -> Vec<PairedObservation> {
+/// The fastest message of each direction, for pieces of `piece_messages` messages.
+fn pair_fastest(forth: &[MessagePoint], back: &[MessagePoint], piece_messages: usize) -> Vec<PairedObservation> {
     let fastest = |points: &[MessagePoint]| points.iter().copied().min_by(|a, b| a.took.total_cmp(&b.took));
-    let observations = forth.chunks(many).filter_map(|piece| {
+    let observations = forth.chunks(piece_messages).filter_map(|piece| {
         let from = back.partition_point(|point| point.send_time < piece[0].send_time);
         let to = back.partition_point(|point| point.send_time <= piece[piece.len() - 1].send_time);
         Some(paired_observation(&fastest(piece)?, &fastest(&back[from..to])?))

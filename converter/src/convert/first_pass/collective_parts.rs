@@ -9,9 +9,9 @@ use std::io;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::notes::ActionPosition;
+use super::action_notes::ActionPosition;
 use crate::clock::{LinkLog, PartEndpoint};
-use crate::convert::operation_numbers::{OperationNumbers, PartOperation};
+use crate::convert::operation_numbers::{OperationNumber, OperationNumbers};
 use crate::rules::container_instances::{PathNode, PathTrie};
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{ActionOp, CollectivePattern, ContainerTarget, ProgramAction, RecordProgram, ValueCode};
@@ -155,7 +155,7 @@ impl PartCollector {
         let mut awaits = None;
         if let Some(pattern) = &action.collective {
             let operation = self.numbers.next_part(scope, pattern, container, tables.scratch, tables.symbols)?;
-            if let PartOperation::Known(operation) = operation
+            if let OperationNumber::Known(operation) = operation
                 && !self.uncertain.contains(&pattern.group)
                 && let Some(role) = tables.role(scope, pattern, on)
             {

@@ -10,13 +10,13 @@ use indexmap::IndexSet;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
+use super::action_notes::{ActionPosition, NoteTable, NoteWriter};
 use super::collective_parts::{ActionTime, PartCollector, PartTables};
-use super::notes::{ActionPosition, NoteTable, NoteWriter};
 use crate::clock::LinkLog;
-use crate::convert::columnar::ops::OpTemplate;
-use crate::convert::columnar::ops::PendingOp;
-use crate::convert::columnar::single_records::RecordPlace;
-use crate::convert::columnar::stream_cursor::{FirstRecord, FirstValues};
+use crate::convert::columns::ops::OpTemplate;
+use crate::convert::columns::ops::PendingOp;
+use crate::convert::columns::single_records::RecordPlace;
+use crate::convert::columns::stream_cursor::{FirstRecord, FirstValues};
 use crate::convert::planning::plan::{ConversionPlan, RecordOrigin};
 use crate::convert::planning::thread_ends::EndEvents;
 use crate::convert::template_lines::append_line;
@@ -256,12 +256,12 @@ impl FirstPassCollector {
             | ActionOp::Mark { ty, value: ValueCode::Computed(code), .. } => {
                 self.value(scope, *ty, code, ValueRecord { time: scope.raw, position, variant: 0 }, model, symbols);
             }
-            ActionOp::Create { target } if !action.with.is_empty() => {
+            ActionOp::Create { target } if !action.fields.is_empty() => {
                 if target.is_ambiguous(scope, &mut self.scratch, symbols) {
                     return;
                 }
                 let node = self.survey.paths.node(target, scope, &mut self.scratch, symbols);
-                let fields = action.with.iter().map(|(name, code)| {
+                let fields = action.fields.iter().map(|(name, code)| {
                     let key = scope.eval(code, &mut self.scratch, symbols).key(&self.scratch, symbols);
                     (name.clone(), key)
                 });

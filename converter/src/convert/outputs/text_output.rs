@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use tracer_format::Schema;
 
 use super::timestamps::corrected_timestamps;
-use crate::convert::columnar::evaluate::PassKind;
-use crate::convert::columnar::single_records::RecordRef;
+use crate::convert::columns::evaluate::PassKind;
+use crate::convert::columns::single_records::RecordRef;
 use crate::convert::job::ConversionJob;
 use crate::convert::merge_pass::RecordVisitorFn;
 use crate::convert::options::{ConvertError, ConvertOptions};

@@ -5,8 +5,8 @@ use std::io;
 use super::emitter::Emitter;
 use super::entities::{EntityHead, InstanceValue};
 use super::states::PopTarget;
-use crate::convert::columnar::single_records::RecordPlace;
-use crate::convert::first_pass::notes::ActionPosition;
+use crate::convert::columns::single_records::RecordPlace;
+use crate::convert::first_pass::action_notes::ActionPosition;
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{ActionOp, ContainerTarget, ExprCode, ProgramAction, RecordProgram, ValueCode};
 use crate::rules::rule_value::KeyPart;
@@ -59,13 +59,13 @@ impl Emitter<'_> {
     #[inline]
     pub(super) fn is_omitted(&mut self, scope: &RecordScope<'_>, action: &ProgramAction) -> bool {
         if action.is_by_value
-            && let Some(on) = action.op.container()
-            && self.is_ambiguous(scope, on)
+            && let Some(container) = action.op.container()
+            && self.is_ambiguous(scope, container)
         {
             return true;
         }
-        if let Some(on) = action.op.target().filter(|on| on.must_exist)
-            && self.existing_container(scope, on).is_none()
+        if let Some(container) = action.op.target().filter(|container| container.must_exist)
+            && self.existing_container(scope, container).is_none()
         {
             self.counts.without_container += 1;
             return true;
@@ -86,30 +86,30 @@ impl Emitter<'_> {
             return Ok(());
         }
         match &action.op {
-            ActionOp::Create { target: on } => {
+            ActionOp::Create { target: container } => {
                 let (_, related) = self.fields(scope, action)?;
-                self.locate_related(scope, on, &related).map(|_| ())
+                self.locate_related(scope, container, &related).map(|_| ())
             }
-            ActionOp::Destroy { target: on } => {
-                if let Some(instance) = self.existing_container(scope, on) {
+            ActionOp::Destroy { target: container } => {
+                if let Some(instance) = self.existing_container(scope, container) {
                     self.destroy(instance)?;
                 }
                 Ok(())
             }
-            ActionOp::SetState { slot, ty, value, target: on } => {
-                let instance = self.locate(scope, on)?;
+            ActionOp::SetState { slot, ty, value, target: container } => {
+                let instance = self.locate(scope, container)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.set(self.instances.stack(instance, *slot), value, position.stream)?;
                 self.entity(scope, action, EntityHead::Set, InstanceValue { instance, ty: *ty, value })
             }
-            ActionOp::PushState { slot, ty, value, target: on } => {
-                let instance = self.locate(scope, on)?;
+            ActionOp::PushState { slot, ty, value, target: container } => {
+                let instance = self.locate(scope, container)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.push(self.instances.stack(instance, *slot), value, position.stream);
                 self.entity(scope, action, EntityHead::Push, InstanceValue { instance, ty: *ty, value })
             }
-            ActionOp::PopState { slot, ty, value, target: on } => {
-                let Some(instance) = self.existing_container(scope, on) else {
+            ActionOp::PopState { slot, ty, value, target: container } => {
+                let Some(instance) = self.existing_container(scope, container) else {
                     self.pop_nowhere(position.stream);
                     return Ok(());
                 };
@@ -119,17 +119,17 @@ impl Emitter<'_> {
                 };
                 self.pop_to(self.instances.stack(instance, *slot), target, position.stream)
             }
-            ActionOp::ResetState { slot, target: on, .. } => {
-                let Some(instance) = self.existing_container(scope, on) else { return Ok(()) };
+            ActionOp::ResetState { slot, target: container, .. } => {
+                let Some(instance) = self.existing_container(scope, container) else { return Ok(()) };
                 self.reset(self.instances.stack(instance, *slot), position.stream)
             }
-            ActionOp::Variable { op, ty, value, target: on } => {
-                let instance = self.locate(scope, on)?;
+            ActionOp::Variable { op, ty, value, target: container } => {
+                let instance = self.locate(scope, container)?;
                 let number = scope.with_corrected_time().eval(value, &mut self.scratch, self.symbols).number();
                 self.variable(instance, *ty, *op, number, scope.program, value)
             }
-            ActionOp::Mark { ty, value, target: on } => {
-                let instance = self.locate(scope, on)?;
+            ActionOp::Mark { ty, value, target: container } => {
+                let instance = self.locate(scope, container)?;
                 let Some(value) = self.value(scope, *ty, value) else { return Ok(()) };
                 self.entity(scope, action, EntityHead::Mark, InstanceValue { instance, ty: *ty, value })
             }
@@ -141,9 +141,9 @@ impl Emitter<'_> {
     /// Whether a target names a process or thread by values that several have. If so, it is
     /// counted.
     #[inline(never)]
-    pub(super) fn is_ambiguous(&mut self, scope: &RecordScope<'_>, on: &ContainerTarget) -> bool {
-        let Some(reference) = &on.by_value else { return false };
-        let Some(referent) = on.ambiguous_referent(scope, &mut self.scratch, self.symbols) else { return false };
+    pub(super) fn is_ambiguous(&mut self, scope: &RecordScope<'_>, container: &ContainerTarget) -> bool {
+        let Some(reference) = &container.by_value else { return false };
+        let Some(referent) = container.ambiguous_referent(scope, &mut self.scratch, self.symbols) else { return false };
         let values = referent.values(scope, &mut self.scratch, self.symbols);
         self.counts.ambiguous += 1;
         self.ambiguous.add(reference, referent, &values, self.symbols);

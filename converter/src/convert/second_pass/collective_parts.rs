@@ -4,7 +4,7 @@ use std::io;
 
 use super::emitter::Emitter;
 use super::entities::{EntityExtras, EntityHead, InstanceValue};
-use crate::convert::operation_numbers::PartOperation;
+use crate::convert::operation_numbers::OperationNumber;
 use crate::rules::eval::RecordScope;
 use crate::rules::program::{CollectivePattern, ProgramAction};
 use crate::rules::rule_value::RuleValue;
@@ -32,11 +32,11 @@ impl Emitter<'_> {
             fields.insert(0, (collective::IS_ROOT, RuleValue::Int(is_root.into())));
         }
         match operation {
-            PartOperation::Known(number) => {
+            OperationNumber::Known(number) => {
                 fields.insert(0, (collective::OPERATION, RuleValue::from_unsigned(number)));
             }
-            PartOperation::Uncounted => self.counts.unmatched_parts += 1,
-            PartOperation::NotComputable => {
+            OperationNumber::Uncounted => self.counts.unmatched_parts += 1,
+            OperationNumber::NotComputable => {
                 if let Some(code) = pattern.keys.first() {
                     self.note_failure(scope.program, code);
                 }

@@ -9,10 +9,10 @@ use super::emitter::Emitter;
 use super::entities::{EntityExtras, EntityHead, InstanceValue};
 use super::links::{EndpointPosition, LinkValueRef};
 use super::states::PopTarget;
-use super::template_table::{NOWHERE, TemplateBody, TemplateHead, TemplateOp, TemplateTable, ValueSource};
-use crate::convert::columnar::ops::OpTemplate;
-use crate::convert::columnar::ops::PendingOp;
-use crate::convert::first_pass::notes::ActionPosition;
+use super::template_table::{NOWHERE, TemplateBody, TemplateEffect, TemplateHead, TemplateTable, ValueSource};
+use crate::convert::columns::ops::OpTemplate;
+use crate::convert::columns::ops::PendingOp;
+use crate::convert::first_pass::action_notes::ActionPosition;
 use crate::convert::first_pass::survey::EndpointState;
 use crate::convert::planning::plan::RecordOrigin;
 use crate::rules::eval::RecordScope;
@@ -75,35 +75,35 @@ impl<'p> Emitter<'p> {
             },
         };
         match head.effect {
-            TemplateOp::Push => {
+            TemplateEffect::Push => {
                 self.push(stack, value, op.stream);
                 self.bare_state(PlainKind::PushState, stack, value)
             }
-            TemplateOp::Pop => self.pop_to(stack, PopTarget::Innermost, op.stream),
-            TemplateOp::Set => {
+            TemplateEffect::Pop => self.pop_to(stack, PopTarget::Innermost, op.stream),
+            TemplateEffect::Set => {
                 self.set(stack, value, op.stream)?;
                 self.bare_state(PlainKind::SetState, stack, value)
             }
-            TemplateOp::PopTo => self.pop_to(stack, PopTarget::Value(value), op.stream),
+            TemplateEffect::PopTo => self.pop_to(stack, PopTarget::Value(value), op.stream),
             _ => self.reset(stack, op.stream),
         }
     }
 
     /// Performs an operation that changes no stack itself.
     fn perform_without_stack(&mut self, op: PendingOp, head: &TemplateHead) -> io::Result<()> {
-        if head.effect == TemplateOp::Nothing {
+        if head.effect == TemplateEffect::Nothing {
             return Ok(());
         }
         let value = self.op_value(head, op)?;
         let Some(instance) = self.instance_of(head, op)? else { return Ok(()) };
         match head.effect {
-            TemplateOp::Mark => self.bare_event(instance, head.ty, value),
-            TemplateOp::Variable(change) => {
+            TemplateEffect::Mark => self.bare_event(instance, head.ty, value),
+            TemplateEffect::Variable(change) => {
                 let TemplateBody { program, action, .. } = self.templates.bodies[op.template as usize];
                 let ActionOp::Variable { value, .. } = &action.op else { return Ok(()) };
                 self.variable(instance, head.ty, change, Some(f64::from_bits(op.bits)), program, value)
             }
-            TemplateOp::Destroy => self.destroy(instance),
+            TemplateEffect::Destroy => self.destroy(instance),
             _ => Ok(()),
         }
     }
@@ -321,7 +321,7 @@ impl<'p> Emitter<'p> {
         mut words: impl Iterator<Item = (&'w FieldCell, &'w u64)>,
     ) -> SmallVec<[(&'a str, RuleValue); 4]> {
         let mut fields: SmallVec<[(&str, RuleValue); 4]> = SmallVec::new();
-        for (name, code) in &action.with {
+        for (name, code) in &action.fields {
             let value = match code {
                 ExprCode::Field(_) => words.next().map_or(RuleValue::None, |(cell, word)| cell.val(*word)),
                 code => scope.with_corrected_time().eval(code, &mut self.scratch, self.symbols),

@@ -7,7 +7,7 @@ use std::io;
 
 use super::emitter::Emitter;
 use super::end_table::ContainerRef;
-use crate::convert::columnar::single_records::RecordPlace;
+use crate::convert::columns::single_records::RecordPlace;
 use crate::convert::planning::plan::RecordOrigin;
 use crate::convert::planning::thread_ends::EndEvent;
 use tumit_paje::time::GlobalNanos;

@@ -75,7 +75,7 @@ impl Emitter<'_> {
         if let Some(pattern) = &action.collective {
             return self.collective_part(scope, (action, pattern), head, main);
         }
-        if action.with.is_empty() && action.related.is_empty() {
+        if action.fields.is_empty() && action.related.is_empty() {
             return self.emit_action(head, main, EntityExtras::default(), scope.source());
         }
         let (fields, related) = self.fields(scope, action)?;
@@ -115,7 +115,7 @@ impl Emitter<'_> {
             related.push((name, self.instances.get(instance).id));
         }
         let mut fields = NamedValues::new();
-        for (name, code) in &action.with {
+        for (name, code) in &action.fields {
             fields.push((name, scope.with_corrected_time().eval(code, &mut self.scratch, self.symbols)));
         }
         Ok((fields, related))

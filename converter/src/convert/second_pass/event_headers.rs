@@ -29,7 +29,7 @@ pub(crate) fn announce(
                 fields.push((collective::OPERATION, ExtraFieldKind::Integer));
                 fields.extend(pattern.root.iter().map(|_| (collective::IS_ROOT, ExtraFieldKind::Integer)));
             }
-            fields.extend(action.with.iter().map(|(name, code)| (name.as_str(), kind(code))));
+            fields.extend(action.fields.iter().map(|(name, code)| (name.as_str(), kind(code))));
             let root = action.collective.as_ref().and_then(|pattern| pattern.root.as_ref());
             fields.extend(root.map(|_| (collective::ROOT, ExtraFieldKind::Container)));
             fields.extend(related_fields(action));

@@ -6,7 +6,7 @@ use std::io;
 use super::emitter::Emitter;
 use super::entities::{EntityExtras, SinkExtras, fill, source_of};
 use super::open_link::OpenLink;
-use crate::convert::first_pass::notes::ActionPosition;
+use crate::convert::first_pass::action_notes::ActionPosition;
 use crate::convert::first_pass::survey::{EndpointState, link_key};
 use crate::rules::eval::RecordScope;
 use crate::rules::link_keys::LinkKey;
@@ -126,10 +126,14 @@ impl Emitter<'_> {
     }
 
     /// The container of a link endpoint. It is created if it does not exist.
-    pub(crate) fn locate_end(&mut self, scope: &RecordScope<'_>, on: &ContainerTarget) -> io::Result<EndpointPosition> {
+    pub(crate) fn locate_end(
+        &mut self,
+        scope: &RecordScope<'_>,
+        container: &ContainerTarget,
+    ) -> io::Result<EndpointPosition> {
         let before = self.counts.containers;
-        let instance = self.locate(scope, on)?;
-        Ok(EndpointPosition { instance, container: on.container(), is_first: self.counts.containers > before })
+        let instance = self.locate(scope, container)?;
+        Ok(EndpointPosition { instance, container: container.container(), is_first: self.counts.containers > before })
     }
 
     /// Pairs a link endpoint with its partner, or lets it wait. `None` if the endpoint is not sent.

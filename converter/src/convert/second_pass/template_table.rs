@@ -1,6 +1,6 @@
 //! [`TemplateTable`]: the common data of operations that were evaluated by columns.
 
-use crate::convert::columnar::ops::OpTemplate;
+use crate::convert::columns::ops::OpTemplate;
 use crate::rules::program::{
     ActionOp, ColumnarAction, ColumnarValue, OperandSource, ProgramAction, RecordProgram, ValueCode,
 };
@@ -18,7 +18,7 @@ pub(crate) struct TemplateTable<'p> {
 /// The data that each operation needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TemplateHead {
-    pub(super) effect: TemplateOp,
+    pub(super) effect: TemplateEffect,
     pub(super) value: ValueSource,
     /// The container or stack that was found last: its number, and the id of the container.
     pub(super) stack: u32,
@@ -39,7 +39,7 @@ pub(super) struct TemplateBody<'p> {
 
 /// The effect of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TemplateOp {
+pub(super) enum TemplateEffect {
     /// None, because the template is unknown.
     Nothing,
     Push,
@@ -69,7 +69,7 @@ pub(super) enum ValueSource {
     Name,
 }
 
-impl TemplateOp {
+impl TemplateEffect {
     /// Whether the operation changes a stack.
     pub(super) const fn is_of_stack(self) -> bool {
         matches!(self, Self::Push | Self::Pop | Self::PopTo | Self::Set | Self::Reset)
@@ -78,7 +78,7 @@ impl TemplateOp {
 
 impl TemplateHead {
     pub(super) const NOTHING: Self = Self {
-        effect: TemplateOp::Nothing,
+        effect: TemplateEffect::Nothing,
         value: ValueSource::Declared,
         stack: NOWHERE,
         container: ContainerId::ROOT,
@@ -88,16 +88,16 @@ impl TemplateHead {
 
     pub(super) fn new(op: &ActionOp, columnar: &ColumnarAction, is_once: bool) -> Self {
         let (effect, ty, code) = match op {
-            ActionOp::SetState { ty, value, .. } => (TemplateOp::Set, *ty, Some(value)),
-            ActionOp::PushState { ty, value, .. } => (TemplateOp::Push, *ty, Some(value)),
-            ActionOp::PopState { ty, value: None, .. } => (TemplateOp::Pop, *ty, None),
-            ActionOp::PopState { ty, value, .. } => (TemplateOp::PopTo, *ty, value.as_ref()),
-            ActionOp::ResetState { ty, .. } => (TemplateOp::Reset, *ty, None),
-            ActionOp::Variable { op, ty, .. } => (TemplateOp::Variable(*op), *ty, None),
-            ActionOp::Mark { ty, value, .. } => (TemplateOp::Mark, *ty, Some(value)),
-            ActionOp::Destroy { .. } => (TemplateOp::Destroy, TypeId::ROOT, None),
+            ActionOp::SetState { ty, value, .. } => (TemplateEffect::Set, *ty, Some(value)),
+            ActionOp::PushState { ty, value, .. } => (TemplateEffect::Push, *ty, Some(value)),
+            ActionOp::PopState { ty, value: None, .. } => (TemplateEffect::Pop, *ty, None),
+            ActionOp::PopState { ty, value, .. } => (TemplateEffect::PopTo, *ty, value.as_ref()),
+            ActionOp::ResetState { ty, .. } => (TemplateEffect::Reset, *ty, None),
+            ActionOp::Variable { op, ty, .. } => (TemplateEffect::Variable(*op), *ty, None),
+            ActionOp::Mark { ty, value, .. } => (TemplateEffect::Mark, *ty, Some(value)),
+            ActionOp::Destroy { .. } => (TemplateEffect::Destroy, TypeId::ROOT, None),
             ActionOp::Create { .. } | ActionOp::Link { .. } | ActionOp::Nothing | ActionOp::Line { .. } => {
-                (TemplateOp::Create, TypeId::ROOT, None)
+                (TemplateEffect::Create, TypeId::ROOT, None)
             }
         };
         let (value, declared_value) = match (code, &columnar.value) {

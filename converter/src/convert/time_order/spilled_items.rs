@@ -179,18 +179,19 @@ fn encode(item: &OrderedItem, out: &mut Vec<u8>) {
 /// The item at the start of `bytes`, and its size. `None` if the bytes contain no complete item.
 fn decode(bytes: &[u8]) -> Option<(OrderedItem, usize)> {
     let (head, rest) = bytes.split_first_chunk::<ITEM_HEAD_BYTES>()?;
-    let word = |offset: usize| head[offset..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-    let half = |offset: usize| head[offset..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-    let short = |offset: usize| head[offset..].first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes));
-    let (raw, record_time) = (word(0).cast_signed(), word(8).cast_signed());
-    let length = half(43) as usize;
+    let u64_at = |offset: usize| head[offset..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let u32_at = |offset: usize| head[offset..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let u16_at = |offset: usize| head[offset..].first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes));
+    let (raw, record_time) = (u64_at(0).cast_signed(), u64_at(8).cast_signed());
+    let length = u32_at(43) as usize;
     let body = rest.get(..length)?;
-    let mut position = RecordPosition::outside_block((short(36), LocalTicks(word(24))), half(32), word(16), half(43));
+    let mut position =
+        RecordPosition::outside_block((u16_at(36), LocalTicks(u64_at(24))), u32_at(32), u64_at(16), u32_at(43));
     position.is_truncated = head[40] & 2 != 0;
-    let single_action = (head[40] & 1 != 0).then(|| short(41));
+    let single_action = (head[40] & 1 != 0).then(|| u16_at(41));
     let block = Some(Rc::new(body.to_vec()));
     Some((
-        OrderedItem { corrected_time: raw, raw, record_time, single_action, rank: short(38), position, block },
+        OrderedItem { corrected_time: raw, raw, record_time, single_action, rank: u16_at(38), position, block },
         ITEM_HEAD_BYTES + length,
     ))
 }

@@ -58,20 +58,20 @@ impl ActionCompiler<'_> {
                 let (StateSlot { slot, ty }, value) = (self.slot(*ty), self.state_value(*ty, value)?);
                 ActionOp::SetState { slot, ty, value, target: self.target(instance)? }
             }
-            ActionVerb::PushState { ty, value, instance: on } => {
+            ActionVerb::PushState { ty, value, instance: container } => {
                 let (StateSlot { slot, ty }, value) = (self.slot(*ty), self.state_value(*ty, value)?);
-                ActionOp::PushState { slot, ty, value, target: self.target(on)? }
+                ActionOp::PushState { slot, ty, value, target: self.target(container)? }
             }
-            ActionVerb::PopState { ty, value, instance: on } => {
+            ActionVerb::PopState { ty, value, instance: container } => {
                 let value = value.as_ref().map(|value| self.state_value(*ty, value)).transpose()?;
                 let StateSlot { slot, ty } = self.slot(*ty);
-                ActionOp::PopState { slot, ty, value, target: self.target(on)? }
+                ActionOp::PopState { slot, ty, value, target: self.target(container)? }
             }
-            ActionVerb::ResetState { ty, instance: on } => {
+            ActionVerb::ResetState { ty, instance: container } => {
                 let StateSlot { slot, ty } = self.slot(*ty);
-                ActionOp::ResetState { slot, ty, target: self.target(on)? }
+                ActionOp::ResetState { slot, ty, target: self.target(container)? }
             }
-            ActionVerb::Variable { op, ty, value, instance: on } => {
+            ActionVerb::Variable { op, ty, value, instance: container } => {
                 let TreeEntity::Variable { ty } = self.tree.entities[ty.index()] else {
                     unreachable!("the language has checked the kinds of types")
                 };
@@ -80,9 +80,9 @@ impl ActionCompiler<'_> {
                     VariableChange::Add => tumit_paje::VariableOp::Add,
                     VariableChange::Subtract => tumit_paje::VariableOp::Subtract,
                 };
-                ActionOp::Variable { op, ty, value: self.code(value)?, target: self.target(on)? }
+                ActionOp::Variable { op, ty, value: self.code(value)?, target: self.target(container)? }
             }
-            ActionVerb::Mark { ty, value, instance: on } => {
+            ActionVerb::Mark { ty, value, instance: container } => {
                 let TreeEntity::Event { ty, values } = &self.tree.entities[ty.index()] else {
                     unreachable!("the language has checked the kinds of types")
                 };
@@ -90,7 +90,7 @@ impl ActionCompiler<'_> {
                     ValueExpr::Declared(id) => ValueCode::Declared(values[id.index()]),
                     ValueExpr::Computed(expr) => ValueCode::Computed(self.code(expr)?),
                 };
-                ActionOp::Mark { ty: *ty, value, target: self.target(on)? }
+                ActionOp::Mark { ty: *ty, value, target: self.target(container)? }
             }
             ActionVerb::StartLink { ty, value, key, from } => {
                 self.link(LinkSide::Start, *ty, value.as_ref(), key, from)?
@@ -98,23 +98,23 @@ impl ActionCompiler<'_> {
             ActionVerb::Ignore => ActionOp::Nothing,
             ActionVerb::EndLink { ty, value, key, to } => self.link(LinkSide::Finish, *ty, value.as_ref(), key, to)?,
         };
-        let (mut with, collective) = match &action.collective {
+        let (mut fields, collective) = match &action.collective {
             Some(clause) => self.collective(clause, &op)?,
             None => (Vec::new(), None),
         };
-        self.add_fields(action, &mut with)?;
+        self.add_fields(action, &mut fields)?;
         let related =
             action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
-        let is_by_value = op.container().is_some_and(|on| on.by_value.is_some());
+        let is_by_value = op.container().is_some_and(|container| container.by_value.is_some());
         let (timestamp, condition) = (self.option(action.timestamp.as_ref())?, self.option(action.condition.as_ref())?);
-        Ok(ProgramAction { op, timestamp, condition, with, related, collective, is_by_value })
+        Ok(ProgramAction { op, timestamp, condition, fields, related, collective, is_by_value })
     }
 
     /// Adds the fields of the clause `with`.
-    fn add_fields(&mut self, action: &spec::Action, with: &mut Vec<(String, ExprCode)>) -> Result<(), MissingField> {
-        for (name, expr) in &action.with {
+    fn add_fields(&mut self, action: &spec::Action, fields: &mut Vec<(String, ExprCode)>) -> Result<(), MissingField> {
+        for (name, expr) in &action.fields {
             match self.code(expr) {
-                Ok(code) => with.push((name.clone(), code)),
+                Ok(code) => fields.push((name.clone(), code)),
                 Err(_) if self.is_absent_end => {}
                 Err(missing) => return Err(missing),
             }
@@ -133,7 +133,7 @@ impl ActionCompiler<'_> {
             op: ActionOp::Line { is_unique: line.is_unique, text: line.text.clone(), arguments },
             timestamp: date,
             condition: self.option(line.condition.as_ref())?,
-            with: Vec::new(),
+            fields: Vec::new(),
             related: Vec::new(),
             collective: None,
             is_by_value: false,
@@ -170,9 +170,9 @@ impl ActionCompiler<'_> {
 
     /// The pattern of a part of a collective operation, and the fields that describe it.
     fn collective(&mut self, clause: &CollectiveClause, op: &ActionOp) -> Result<CollectiveCode, MissingField> {
-        let mut with = Vec::new();
+        let mut fields = Vec::new();
         let word = self.symbols.intern(clause.kind.word());
-        with.push((collective::KIND.to_owned(), ExprCode::Const(RuleValue::Sym(word))));
+        fields.push((collective::KIND.to_owned(), ExprCode::Const(RuleValue::Sym(word))));
         let communicator: Vec<ExprCode> =
             clause.communicator.iter().map(|expr| self.code(expr)).collect::<Result<_, _>>()?;
         let shown = match &communicator[..] {
@@ -180,21 +180,21 @@ impl ActionCompiler<'_> {
             [code] => Some(code.clone()),
             _ => Some(list_text(&communicator)),
         };
-        with.extend(shown.map(|code| (collective::COMMUNICATOR.to_owned(), code)));
+        fields.extend(shown.map(|code| (collective::COMMUNICATOR.to_owned(), code)));
         if let Some(bytes) = self.option(clause.bytes.as_ref())? {
-            with.push((collective::BYTES.to_owned(), bytes));
+            fields.push((collective::BYTES.to_owned(), bytes));
         }
         let mut keys = communicator;
         for expr in clause.key.iter().flatten() {
             keys.push(self.code(expr)?);
         }
         let root = clause.root.as_ref().map(|root| self.target(root)).transpose()?;
-        let (ActionOp::SetState { ty, .. } | ActionOp::PushState { ty, .. }) = op else { return Ok((with, None)) };
+        let (ActionOp::SetState { ty, .. } | ActionOp::PushState { ty, .. }) = op else { return Ok((fields, None)) };
         // Keys with and without an explicit key differ in number or in this bit.
         let group =
             (ty.0 as usize * OperationKind::ALL.len() + clause.kind as usize) * 2 + usize::from(clause.key.is_some());
         let pattern = CollectivePattern { kind: clause.kind, group, keys, has_key: clause.key.is_some(), root };
-        Ok((with, Some(Box::new(pattern))))
+        Ok((fields, Some(Box::new(pattern))))
     }
 
     fn slot(&self, ty: spec::EntityTypeId) -> StateSlot {

@@ -195,9 +195,9 @@ impl LiveHeader {
             self.log_in_file = 0;
         }
         let room = length.saturating_sub(self.slots_offset) / u64::from(self.slot_bytes);
-        let there = u32::try_from(room).unwrap_or(u32::MAX).min(self.slots);
-        self.cut_slots = self.slots - there;
-        self.slots = there;
+        let slots_in_file = u32::try_from(room).unwrap_or(u32::MAX).min(self.slots);
+        self.cut_slots = self.slots - slots_in_file;
+        self.slots = slots_in_file;
         Ok(self)
     }
 

@@ -15,6 +15,7 @@ use crate::run::{DamagedRange, OpenRun, ProcessInRun, RecordTypePosition, RunRea
 
 /// Order in which the records of a process are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ReadOrder {
     /// One stream after the other. Keeps one block in memory.
     #[default]

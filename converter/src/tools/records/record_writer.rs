@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tracer_format::columns::RecordShape;
 use tracer_format::record::DroppedRecords;
-use tracer_format::record_values::{AnyRecord, Content, DoesNotFit, TypedRecord};
+use tracer_format::record_values::{AnyRecord, Content, FieldMismatch, TypedRecord};
 use tracer_format::tags::{append_integer, append_tag, tag};
 use tracer_format::write::{FileWriter, StreamTags};
 use tracer_format::{BlockKind, FIRST_RESERVED_ID, ID_DROPPED, PROCESS_STREAM, cause};
@@ -69,7 +69,7 @@ pub enum WriteError {
     },
     /// The file's layout cannot hold a value.
     #[error(transparent)]
-    DoesNotFit(#[from] DoesNotFit),
+    FieldMismatch(#[from] FieldMismatch),
     /// Too many kinds of events in one file.
     #[error("{}: no record ids are left for another spec", file.display())]
     NoIds {

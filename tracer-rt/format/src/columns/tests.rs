@@ -134,7 +134,7 @@ proptest! {
                 prop_assert_eq!(width, 8);
                 let kind = columns.kinds().position(|kind| (kind.id, kind.count) == (1, bytes.len() / 8)).unwrap();
                 let mut ticks = Vec::new();
-                columns.ticks(&mut ticks);
+                columns.write_ticks(&mut ticks);
                 prop_assert_eq!(columns.order().count(), columns.records());
                 let its = columns.order().zip(0u32..).zip(ticks).filter(|((its, _), _)| usize::from(*its) == kind);
                 for (((_, place), ticks), value) in its.zip(bytes.as_chunks::<8>().0) {

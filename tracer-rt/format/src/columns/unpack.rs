@@ -226,7 +226,7 @@ impl BlockColumns {
     }
 
     /// For each record its ticks from the start of the block.
-    pub fn each_ticks(&self) -> impl Iterator<Item = u64> {
+    pub fn ticks(&self) -> impl Iterator<Item = u64> {
         let mut deltas: Vec<_> = self.kinds.iter().map(|kind| kind.deltas.bytes.as_chunks::<4>().0.iter()).collect();
         let mut ticks = 0u64;
         self.order().map(move |kind| {
@@ -237,9 +237,9 @@ impl BlockColumns {
     }
 
     /// Writes the ticks of all records from the start of the block to `out`. Linear time.
-    pub fn ticks(&self, out: &mut Vec<u64>) {
+    pub fn write_ticks(&self, out: &mut Vec<u64>) {
         out.clear();
-        out.extend(self.each_ticks());
+        out.extend(self.ticks());
     }
 
     /// The ticks from the start of the block to its last record.

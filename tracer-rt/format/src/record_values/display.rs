@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::context::Context;
 use super::notation::{list, seconds};
-use super::typed_record::{AnyRecord, Content, Event, Raw, TypedRecord};
+use super::typed_record::{AnyRecord, Content, Event, RawRecordBytes, TypedRecord};
 use super::{Field, Name, Text};
 use crate::record::{Value, array_elements, values};
 
@@ -31,7 +31,7 @@ fn field(before: &str, name: &str, quoted: bool, text: &str, f: &mut fmt::Format
     if quoted { write!(f, "{before} {name}={text:?}") } else { write!(f, "{before} {name}={text}") }
 }
 
-impl fmt::Display for Raw<'_> {
+impl fmt::Display for RawRecordBytes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = String::new();
         let mut before = " ";

@@ -22,7 +22,7 @@ pub trait AnyRecord<'a>: Sized {
     /// Reads the event of this kind.
     fn read(kind: usize, fields: &mut Fields<'a>) -> Option<Self>;
     /// Creates the record for an event that the spec does not have.
-    fn from_unknown(raw: Raw<'a>) -> Self;
+    fn from_unknown(raw: RawRecordBytes<'a>) -> Self;
     /// Creates the record for a report of missing records.
     fn from_dropped(dropped: DroppedRecords) -> Self;
     /// The content of the record.
@@ -36,7 +36,7 @@ pub enum Content<'s, 'a> {
     /// An event of the spec.
     Event(&'s dyn Event),
     /// An event that the spec does not have.
-    Unknown(&'s Raw<'a>),
+    Unknown(&'s RawRecordBytes<'a>),
     /// A report of records that the recorder dropped, or, in a repaired file, of missing or damaged
     /// records of the original.
     Dropped(&'s DroppedRecords),
@@ -159,20 +159,20 @@ pub struct Origin<'a> {
 
 /// The error for a record that cannot be encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DoesNotFit {
+pub struct FieldMismatch {
     /// The name of the event.
     pub event: String,
     /// The name of the field with a value that the file's layout cannot represent.
     pub field: String,
 }
 
-impl fmt::Display for DoesNotFit {
+impl fmt::Display for FieldMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}`: the value of `{}` does not fit the field's type in the file", self.event, self.field)
     }
 }
 
-impl std::error::Error for DoesNotFit {}
+impl std::error::Error for FieldMismatch {}
 
 impl<'a, R: AnyRecord<'a>> TypedRecord<'a, R> {
     /// Creates a new record, in the layout of its own spec.
@@ -185,7 +185,8 @@ impl<'a, R: AnyRecord<'a>> TypedRecord<'a, R> {
     #[must_use]
     pub fn read(head: Head<'a>, origin: Origin<'a>, context: Context<'a>) -> Self {
         let event = origin.bound.event.and_then(|kind| R::read(usize::from(kind), &mut Fields::new(&origin, context)));
-        let record = event.unwrap_or_else(|| R::from_unknown(Raw { file: origin.file, body: origin.body, context }));
+        let record =
+            event.unwrap_or_else(|| R::from_unknown(RawRecordBytes { file: origin.file, body: origin.body, context }));
         Self { head, record, origin: Some(origin) }
     }
 
@@ -200,7 +201,7 @@ impl<'a, R: AnyRecord<'a>> TypedRecord<'a, R> {
     ///
     /// # Errors
     /// If the file's type of a field cannot represent its value.
-    pub fn encode(&self, names: &mut dyn Names, out: &mut Vec<u8>) -> Result<(), DoesNotFit> {
+    pub fn encode(&self, names: &mut dyn Names, out: &mut Vec<u8>) -> Result<(), FieldMismatch> {
         let content = self.record.content();
         let located = match (&self.origin, content) {
             (Some(origin), _) => origin.file.located,
@@ -226,12 +227,12 @@ impl<'a, R: AnyRecord<'a>> TypedRecord<'a, R> {
     }
 }
 
-fn event_of_spec(event: &dyn Event, names: &mut dyn Names, out: &mut Vec<u8>) -> Result<(), DoesNotFit> {
+fn event_of_spec(event: &dyn Event, names: &mut dyn Names, out: &mut Vec<u8>) -> Result<(), FieldMismatch> {
     let ty = &event.spec().types[event.kind()];
     for (index, (name, field)) in ty.fields.iter().enumerate() {
         let mut sink = Sink { out, names, enums: None };
         if !event.field(index).is_some_and(|value| value.encode(*field, &mut sink)) {
-            return Err(DoesNotFit { event: ty.name.to_owned(), field: (*name).to_owned() });
+            return Err(FieldMismatch { event: ty.name.to_owned(), field: (*name).to_owned() });
         }
     }
     Ok(())
@@ -242,16 +243,16 @@ fn event_of_file(
     origin: &Origin<'_>,
     names: &mut dyn Names,
     out: &mut Vec<u8>,
-) -> Result<(), DoesNotFit> {
+) -> Result<(), FieldMismatch> {
     if origin.bound.event.map(usize::from) != Some(event.kind()) {
         return event_of_spec(event, names, out);
     }
-    let mut at = 0;
+    let mut offset = 0;
     for (position, field) in origin.file.fields.iter().enumerate() {
-        let misfit = || DoesNotFit { event: origin.file.name.clone(), field: field.name.clone() };
-        let rest = origin.body.get(at..).ok_or_else(misfit)?;
+        let misfit = || FieldMismatch { event: origin.file.name.clone(), field: field.name.clone() };
+        let rest = origin.body.get(offset..).ok_or_else(misfit)?;
         let bytes = field_bytes(field.ty, rest).and_then(|length| rest.get(..length)).ok_or_else(misfit)?;
-        at += bytes.len();
+        offset += bytes.len();
         let index = origin.bound.map.iter().position(|mapped| mapped.map(usize::from) == Some(position));
         match index.and_then(|index| event.field(index)) {
             Some(value) => {
@@ -268,7 +269,7 @@ fn event_of_file(
 
 /// An event that the spec does not have.
 #[derive(Clone, Copy)]
-pub struct Raw<'a> {
+pub struct RawRecordBytes<'a> {
     /// The layout in the file.
     pub file: &'a RecordType,
     /// The bytes of the fields. See [`values`](crate::record::values).
@@ -277,13 +278,13 @@ pub struct Raw<'a> {
     pub context: Context<'a>,
 }
 
-impl fmt::Debug for Raw<'_> {
+impl fmt::Debug for RawRecordBytes<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Raw({self})")
+        write!(f, "RawRecordBytes({self})")
     }
 }
 
-impl PartialEq for Raw<'_> {
+impl PartialEq for RawRecordBytes<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.file == other.file && self.body == other.body
     }

@@ -74,9 +74,9 @@ fn table_format(args: &Args, format: OutputFormat) -> Option<TableFormat> {
 /// Converts a run to text, without filters.
 fn convert_run(args: &Args, input: &TraceInput, format: OutputFormat) -> anyhow::Result<ExitStatus> {
     let Some(mut options) = args.convert_choices().options()? else { return Ok(ExitStatus::InputHasMistakes) };
-    let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
+    let run = OpenRun::open_launches(input.path(), args.launch.launches())?;
     if options.output.is_none() && options.rules.is_none() {
-        options.output = own_paje_output(&recorded);
+        options.output = own_paje_output(&run);
     }
     if let Some(output) = &options.output {
         anyhow::ensure!(format.picl().is_none(), "PICL needs rules; the spec defines the lines of `{output}`");
@@ -90,10 +90,10 @@ fn convert_run(args: &Args, input: &TraceInput, format: OutputFormat) -> anyhow:
     let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.callback();
     let result = if args.out.as_os_str() == "-" {
-        write(&recorded, &options, style, &mut term::stdout())
+        write(&run, &options, style, &mut term::stdout())
     } else {
         let file = OutputFile::create(&args.out)?;
-        match write(&recorded, &options, style, &mut &file) {
+        match write(&run, &options, style, &mut &file) {
             Ok(written) => file.finish().map(|()| Ok(written))?,
             Err(error) => Err(error),
         }

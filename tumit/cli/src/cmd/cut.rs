@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use tumit_converter::report::loss_diagnostics;
-use tumit_converter::run::{OpenRun, keep_symbols};
+use tumit_converter::run::keep_symbols;
 use tumit_converter::tools::cut::{CutSummary, cut};
 
 use super::exit_status::ExitStatus;
@@ -13,7 +13,7 @@ use crate::output_file::OutputFolder;
 use crate::output_path::keep_inputs;
 use crate::progress::ProgressDisplay;
 use crate::record_filters::RecordFilters;
-use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, StrictOption, options};
+use crate::run_options::RunArguments;
 use crate::trace_input::TraceInput;
 use crate::{printed_diagnostics, term};
 
@@ -46,42 +46,33 @@ pub(crate) struct Args {
     filters: RecordFilters,
 
     #[command(flatten)]
-    launch: LaunchChoice,
-
-    #[command(flatten)]
-    dating: ClockOptions,
-
-    #[command(flatten)]
-    resources: ResourceOptions,
-
-    #[command(flatten)]
-    strict: StrictOption,
+    run: RunArguments,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
-    if args.filters.is_empty() && !args.launch.is_given() {
+    if args.filters.is_empty() && !args.run.launch.is_given() {
         bail!(
             "no filter is given: name the records to keep by `--interval`, `--level`, `--event`, `--process`, `--thread` or `--launch`"
         );
     }
     keep_inputs(&args.output, [args.input.as_path()])?;
     let input = TraceInput::open(&args.input)?;
-    let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
-    let selection = args.filters.selection(&recorded)?;
-    let mut options = options(args.dating, args.resources);
-    if !args.strict.accepts_run(&input, &options, args.launch.launches())? {
+    let run = args.run.open(&input)?;
+    let selection = args.filters.selection(&run)?;
+    let mut options = args.run.options();
+    if !args.run.accepts(&input, &options)? {
         return Ok(ExitStatus::InputHasMistakes);
     }
     let folder = OutputFolder::create(&args.output)?;
     let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.callback();
-    let summary = cut(&recorded, &options, &selection, folder.path())?;
+    let summary = cut(&run, &options, &selection, folder.path())?;
     drop(bar);
     let CutSummary { processes, streams, written_records, left_out, unreadable, errors, .. } = summary;
     if processes == 0 {
         bail!("no process or thread of `{}` matches the filters: `tumit info` lists them", args.input.display());
     }
-    keep_symbols(folder.path(), [recorded.symbols()])?;
+    keep_symbols(folder.path(), [run.symbols()])?;
     folder.finish()?;
     let mut out = term::stdout();
     writeln!(
@@ -91,8 +82,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     )
     .and_then(|()| out.flush())
     .context("cannot write")?;
-    printed_diagnostics::print(&recorded.launch_diagnostic().filter(|_| !args.launch.is_given()));
-    let losses = recorded.losses();
+    printed_diagnostics::print(&run.launch_diagnostic().filter(|_| !args.run.launch.is_given()));
+    let losses = run.losses();
     printed_diagnostics::print(&loss_diagnostics(&losses));
     printed_diagnostics::print(&errors);
     if unreadable > 0 {

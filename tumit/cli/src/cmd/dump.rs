@@ -14,7 +14,7 @@ use tumit_paje::TraceDiagnostic;
 
 use super::exit_status::ExitStatus;
 use crate::record_filters::RecordFilters;
-use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, StrictOption, options};
+use crate::run_options::RunArguments;
 use crate::trace_input::TraceInput;
 use crate::{printed_diagnostics, term, text_table};
 
@@ -56,58 +56,49 @@ pub(crate) struct Args {
     limit: Option<u64>,
 
     #[command(flatten)]
-    launch: LaunchChoice,
-
-    #[command(flatten)]
-    dating: ClockOptions,
-
-    #[command(flatten)]
-    resources: ResourceOptions,
-
-    #[command(flatten)]
-    strict: StrictOption,
+    run: RunArguments,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let input = TraceInput::open_run(&args.input)?;
-    let recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
-    if args.wall_clock && recorded.processes.iter().all(|process| process.anchors.is_empty()) {
+    let run = args.run.open(&input)?;
+    if args.wall_clock && run.processes.iter().all(|process| process.anchors.is_empty()) {
         bail!("--wall-clock: {} has no time of day, because no process read the real-time clock", args.input.display());
     }
-    let options = options(args.dating, args.resources);
-    if !args.strict.accepts_run(&input, &options, args.launch.launches())? {
+    let options = args.run.options();
+    if !args.run.accepts(&input, &options)? {
         return Ok(ExitStatus::InputHasMistakes);
     }
     let mut out = term::stdout();
-    let processes: Vec<String> = (0..recorded.processes.len()).map(|process| recorded.process_name(process)).collect();
-    let width = recorded.processes.iter().flat_map(|p| &p.streams).map(|s| s.distinct_name().chars().count()).max();
+    let processes: Vec<String> = (0..run.processes.len()).map(|process| run.process_name(process)).collect();
+    let width = run.processes.iter().flat_map(|p| &p.streams).map(|s| s.distinct_name().chars().count()).max();
     let process = processes.iter().map(String::len).max().unwrap_or(0).max(11);
     let columns = ColumnWidths {
         processes,
         process,
         thread: width.unwrap_or(0).clamp(6, 24),
-        event: event_width(&recorded),
+        event: event_width(&run),
         wall_clock: args.wall_clock,
     };
-    let selection = args.filters.selection(&recorded)?;
+    let selection = args.filters.selection(&run)?;
     let mut remaining_records = args.limit.unwrap_or(u64::MAX);
     if remaining_records == 0 {
         return Ok(ExitStatus::Done);
     }
-    let listing = list_selected::<anyhow::Error>(&recorded, &options, &selection, |record| {
-        let line = if args.json { json_line(record, &recorded, args.wall_clock) } else { columns.line(record) };
+    let listing = list_selected::<anyhow::Error>(&run, &options, &selection, |record| {
+        let line = if args.json { json_line(record, &run, args.wall_clock) } else { columns.line(record) };
         writeln!(out, "{line}").context("cannot write")?;
         remaining_records -= 1;
         Ok(if remaining_records == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     out.flush().context("cannot write")?;
-    let mut losses = recorded.losses();
+    let mut losses = run.losses();
     losses.extend(listing.unreadable);
     printed_diagnostics::print(&loss_diagnostics(&losses));
     let (errors, warnings): (Vec<_>, Vec<_>) = listing.diagnostics.into_iter().partition(TraceDiagnostic::is_error);
     printed_diagnostics::print(&errors);
-    printed_diagnostics::print(&recorded.launch_diagnostic());
-    printed_diagnostics::print(&recorded.truncation_diagnostic());
+    printed_diagnostics::print(&run.launch_diagnostic());
+    printed_diagnostics::print(&run.truncation_diagnostic());
     printed_diagnostics::print(&listing.clocks.diagnostics);
     printed_diagnostics::print(&warnings);
     let is_good = losses.is_empty() && errors.is_empty();

@@ -56,11 +56,11 @@ const ROWS: usize = 50;
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let input = TraceInput::open_run(&args.input)?;
-    let mut recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
+    let mut run = OpenRun::open_launches(input.path(), args.launch.launches())?;
     if let Some(title) = input.title() {
-        recorded.path = title.into();
+        run.path = title.into();
     }
-    let info = gather(&recorded)?;
+    let info = gather(&run)?;
     let mut out = term::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &info).context("cannot write")?;

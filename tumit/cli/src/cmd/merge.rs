@@ -60,7 +60,7 @@ pub(crate) struct Args {
     sort: bool,
 
     #[command(flatten, next_help_heading = "With --sort")]
-    dating: ClockOptions,
+    clock_options: ClockOptions,
 
     #[command(flatten, next_help_heading = "With --sort")]
     resources: ResourceOptions,
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let inputs: Vec<TraceInput> = args.inputs.iter().map(|input| TraceInput::open(input)).collect::<Result<_, _>>()?;
     let mut runs = Vec::new();
     for input in &inputs {
-        if !args.strict.accepts_run(input, &options(args.dating, args.resources), LaunchSelection::All)? {
+        if !args.strict.accepts_run(input, &options(args.clock_options, args.resources), LaunchSelection::All)? {
             return Ok(ExitStatus::InputHasMistakes);
         }
         runs.push(OpenRun::open_launches(input.path(), LaunchSelection::All)?);
@@ -146,7 +146,7 @@ fn write_sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Resul
     let run = OpenRun::join(runs);
     let path = folder.join("sorted.tmt");
     let file = output_permissions::create_new(&path).with_context(|| format!("cannot write `{}`", path.display()))?;
-    let mut options = options(args.dating, args.resources);
+    let mut options = options(args.clock_options, args.resources);
     let bar = ProgressDisplay::new("{human_len} records");
     options.progress = bar.callback();
     let out = BufWriter::with_capacity(1 << 20, file);

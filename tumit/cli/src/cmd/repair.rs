@@ -52,29 +52,29 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if args.input.as_os_str() == "-" {
         bail!("standard input cannot be repaired: write it to a file NAME.tmt first");
     }
-    let recorded = OpenRun::open_launches(&args.input, LaunchSelection::All)?;
-    if let Some(process) = recorded.processes.iter().find(|p| p.part.is_some() && !p.damage.is_empty()) {
+    let run = OpenRun::open_launches(&args.input, LaunchSelection::All)?;
+    if let Some(process) = run.processes.iter().find(|p| p.part.is_some() && !p.damage.is_empty()) {
         bail!(
             "{}: a sorted file cannot be repaired: sort its original run again (`tumit merge --sort`), or copy its \
              undamaged records (`tumit cut`)",
             process.path.display()
         );
     }
-    let repairs: Vec<Option<FileRepair>> = recorded.processes.iter().map(FileRepair::of).collect();
+    let repairs: Vec<Option<FileRepair>> = run.processes.iter().map(FileRepair::of).collect();
     let mut out = term::stdout();
-    let has_empty = remove_empty(args, &recorded, &mut out)?;
+    let has_empty = remove_empty(args, &run, &mut out)?;
     if !has_empty && repairs.iter().all(Option::is_none) && (args.output.is_none() || args.dry_run) {
         let message =
-            if recorded.losses().iter().any(is_gone) { "nothing that can be repaired" } else { "nothing to repair" };
+            if run.losses().iter().any(is_gone) { "nothing that can be repaired" } else { "nothing to repair" };
         writeln!(out, "{}: {message}", args.input.display())?;
     }
     if let Some(folder) = args.output.as_ref().filter(|_| !args.dry_run) {
         prepare(folder)?;
     }
-    for (process, repair) in recorded.processes.iter().zip(&repairs) {
+    for (process, repair) in run.processes.iter().zip(&repairs) {
         refuse(args, process, repair.as_ref())?;
     }
-    for process in recorded.processes.iter().filter(|process| is_astray(process) && args.output.is_none()) {
+    for process in run.processes.iter().filter(|process| is_astray(process) && args.output.is_none()) {
         match stray_file_message(process) {
             message if args.dry_run => term::note(&format!("tumit: {message}")),
             _ if args.force => {}
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         }
     }
     let mut damaged_live = false;
-    for (process, repair) in recorded.processes.iter().zip(&repairs) {
+    for (process, repair) in run.processes.iter().zip(&repairs) {
         let Some(repair) = repair else {
             copy(args, process)?;
             continue;
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     out.flush().context("cannot write")?;
     let mut unusable = damaged_live;
-    for loss in recorded.losses() {
+    for loss in run.losses() {
         if matches!(loss, Loss::Unreadable { .. } | Loss::Copy { .. } | Loss::Live { .. }) {
             term::note(&format!("tumit: {loss}"));
             unusable = true;
@@ -110,9 +110,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
 /// Removes live files of processes that ended before they recorded anything.
 ///
 /// Returns whether there are any.
-fn remove_empty(args: &Args, recorded: &OpenRun, out: &mut impl Write) -> anyhow::Result<bool> {
+fn remove_empty(args: &Args, run: &OpenRun, out: &mut impl Write) -> anyhow::Result<bool> {
     let mut has_damage = false;
-    for live in recorded.empty_live.iter().filter(|_| args.output.is_none()) {
+    for live in run.empty_live.iter().filter(|_| args.output.is_none()) {
         // The process may be about to start recording.
         if active_recorders::user_of(&[live.as_path()]).is_some() {
             continue;
@@ -192,10 +192,10 @@ fn refuse(args: &Args, process: &ProcessInRun, repair: Option<&FileRepair>) -> a
                 process.path.display()
             );
         }
-        let here = active_recorders::host();
-        if !args.force && !process.host.is_empty() && process.host != here {
+        let host = active_recorders::host();
+        if !args.force && !process.host.is_empty() && process.host != host {
             bail!(
-                "{}: its process ran on `{}`, not on this machine (`{here}`): add `--force` if the process has ended",
+                "{}: its process ran on `{}`, not on this machine (`{host}`): add `--force` if the process has ended",
                 process.path.display(),
                 process.host
             );

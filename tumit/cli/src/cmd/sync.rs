@@ -16,7 +16,7 @@ use tumit_paje::diagnostic_texts;
 
 use super::exit_status::ExitStatus;
 use crate::output_file::OutputFile;
-use crate::run_options::{ClockOptions, LaunchChoice, ResourceOptions, StrictOption, options};
+use crate::run_options::RunArguments;
 use crate::trace_input::TraceInput;
 use crate::{printed_diagnostics, term, text_table};
 
@@ -39,13 +39,7 @@ pub(crate) struct Args {
     input: PathBuf,
 
     #[command(flatten)]
-    launch: LaunchChoice,
-    #[command(flatten)]
-    dating: ClockOptions,
-    #[command(flatten)]
-    resources: ResourceOptions,
-    #[command(flatten)]
-    strict: StrictOption,
+    run: RunArguments,
 
     /// Writes one JSON object
     #[arg(long)]
@@ -64,18 +58,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
         );
     }
     let input = TraceInput::open(&args.input)?;
-    let mut recorded = OpenRun::open_launches(input.path(), args.launch.launches())?;
+    let mut run = args.run.open(&input)?;
     if let Some(title) = input.title() {
-        recorded.path = title.into();
+        run.path = title.into();
     }
-    let options = options(args.dating, args.resources);
-    if !args.strict.accepts_run(&input, &options, args.launch.launches())? {
+    let options = args.run.options();
+    if !args.run.accepts(&input, &options)? {
         return Ok(ExitStatus::InputHasMistakes);
     }
     let start = Instant::now();
-    let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&recorded, &options)?;
+    let ClockCheck { report: corrected, reversed_raw, .. } = check_clocks(&run, &options)?;
     let seconds = start.elapsed().as_secs_f64();
-    let report = SyncReport { run: &recorded, reversed_raw, correction: &corrected, seconds };
+    let report = SyncReport { run: &run, reversed_raw, correction: &corrected, seconds };
     let mut out = term::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &report.json()).context("cannot write")?;
@@ -87,10 +81,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     if let Some(path) = &args.output {
         let file = OutputFile::create(path)?;
         let mut writer = &file;
-        writer.write_all(plot::svg(&corrected.clocks, &recorded.name()).as_bytes()).context("cannot write")?;
+        writer.write_all(plot::svg(&corrected.clocks, &run.name()).as_bytes()).context("cannot write")?;
         file.finish()?;
     }
-    printed_diagnostics::print(&recorded.launch_diagnostic());
+    printed_diagnostics::print(&run.launch_diagnostic());
     printed_diagnostics::print(&loss_diagnostics(&corrected.losses));
     let is_good = corrected.counts.reversed_links == 0 && corrected.clock_errors().is_empty();
     Ok(if is_good && corrected.losses.is_empty() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })

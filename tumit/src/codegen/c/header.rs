@@ -46,7 +46,7 @@ impl CHeader<'_> {
             let _ = writeln!(out, "{}", format!(" * {}", comment(line)).trim_end());
         }
         let level = self.spec.levels.first().map_or("LEVEL", |level| level.name.as_str());
-        let off = self.names.level_switch(self.names.levels.first().map_or("LEVEL", String::as_str));
+        let level_switch = self.names.level_switch(self.names.levels.first().map_or("LEVEL", String::as_str));
         let switch = format!("TUMIT_LEVELS={level}=off");
         let policy = format!("TUMIT_POLICY={level}=block");
         let call = format!("tumit1_set_level(\"{level}\", 0)");
@@ -66,7 +66,7 @@ impl CHeader<'_> {
  *                           switch on levels before the first record
  * Macros, defined before this file is included:
  *   #define TUMIT_OFF       removes all tracing
- *   #define {off:<15} removes the level {level}
+ *   #define {level_switch:<15} removes the level {level}
  *   #define TUMIT_EXTERN    uses the recorder of another file of the program, which includes this
  *                           header without this macro
  *   #define TUMIT_MPI       for programs with MPI: in the file with the recorder, and in files that
@@ -136,8 +136,8 @@ impl CHeader<'_> {
             }
             let _ = write!(
                 out,
-                "#if defined TUMIT_OFF || defined {off}\n#define {level_macro} 0u\n#else\n#define {level_macro} tumit1_word(&{word})\n#endif\n",
-                off = self.names.level_switch(name),
+                "#if defined TUMIT_OFF || defined {level_switch}\n#define {level_macro} 0u\n#else\n#define {level_macro} tumit1_word(&{word})\n#endif\n",
+                level_switch = self.names.level_switch(name),
                 word = self.word(name)
             );
         }

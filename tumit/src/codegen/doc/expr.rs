@@ -2,8 +2,7 @@
 
 use crate::Spec;
 use crate::spec::{
-    BinaryOp, Builtin, Expr, ExprFunction, NumberNotation, PatternPiece, RecordDecl, TextAlign, TextPattern, UnaryOp,
-    ValueFormat,
+    Builtin, Expr, ExprFunction, NumberNotation, PatternPiece, RecordDecl, TextAlign, TextPattern, UnaryOp, ValueFormat,
 };
 
 /// The text of an expression over `record`. Every part with operators is in parentheses.
@@ -35,7 +34,7 @@ impl ExprPrinter<'_> {
             Expr::Unary(UnaryOp::Minus, inner) => format!("-{}", self.print_nested(inner)),
             Expr::Unary(UnaryOp::Not, inner) => format!("not {}", self.print_nested(inner)),
             Expr::Binary(op, left, right) => {
-                format!("{} {} {}", self.print_nested(left), operator(*op), self.print_nested(right))
+                format!("{} {} {}", self.print_nested(left), op.symbol(), self.print_nested(right))
             }
         }
     }
@@ -112,23 +111,5 @@ fn builtin_name(builtin: Builtin) -> &'static str {
         Builtin::Line => "line",
         Builtin::Event => "event",
         Builtin::Level => "level",
-    }
-}
-
-fn operator(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Subtract => "-",
-        BinaryOp::Multiply => "*",
-        BinaryOp::Divide => "/",
-        BinaryOp::Remainder => "%",
-        BinaryOp::Equal => "==",
-        BinaryOp::NotEqual => "!=",
-        BinaryOp::Less => "<",
-        BinaryOp::LessEqual => "<=",
-        BinaryOp::Greater => ">",
-        BinaryOp::GreaterEqual => ">=",
-        BinaryOp::And => "and",
-        BinaryOp::Or => "or",
     }
 }

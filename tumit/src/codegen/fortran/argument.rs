@@ -94,7 +94,7 @@ impl ValuePassing {
     /// A single value. Small integers are default integers here, because the C routine can narrow
     /// them.
     fn of_scalar(scalar: Scalar, enums: &[String]) -> Self {
-        let small = |header: &str| Self::unconverted(DEFAULT_INTEGER, "int", header);
+        let small = |header: &str| Self::direct_argument(DEFAULT_INTEGER, "int", header);
         match scalar {
             Scalar::U8 => small("uint8_t"),
             Scalar::U16 => small("uint16_t"),
@@ -112,41 +112,41 @@ impl ValuePassing {
             Scalar::I8 => Self::small_integer("integer(c_int8_t)", "int8_t", "int8_t", "tumit_low8("),
             Scalar::U16 => Self::small_integer("integer(c_int16_t)", "int16_t", "uint16_t", "tumit_low16("),
             Scalar::I16 => Self::small_integer("integer(c_int16_t)", "int16_t", "int16_t", "tumit_low16("),
-            Scalar::U32 => Self::unconverted(DEFAULT_INTEGER, "int", "uint32_t"),
-            Scalar::I32 => Self::unconverted(DEFAULT_INTEGER, "int", "int32_t"),
-            Scalar::U64 => Self { forms: vec![LONG, TO_LONG], ..Self::unconverted(LONG.0, "int64_t", "uint64_t") },
-            Scalar::I64 => Self { forms: vec![LONG, TO_LONG], ..Self::unconverted(LONG.0, "int64_t", "int64_t") },
-            Scalar::F32 => Self::unconverted("real(c_float)", "float", "float"),
-            Scalar::F64 => Self::unconverted("real(c_double)", "double", "double"),
-            Scalar::Date => Self::unconverted(LONG.0, "int64_t", "tumit1_date"),
-            Scalar::Pointer => Self::unconverted("type(c_ptr)", "const void *", "const void *"),
+            Scalar::U32 => Self::direct_argument(DEFAULT_INTEGER, "int", "uint32_t"),
+            Scalar::I32 => Self::direct_argument(DEFAULT_INTEGER, "int", "int32_t"),
+            Scalar::U64 => Self { forms: vec![LONG, TO_LONG], ..Self::direct_argument(LONG.0, "int64_t", "uint64_t") },
+            Scalar::I64 => Self { forms: vec![LONG, TO_LONG], ..Self::direct_argument(LONG.0, "int64_t", "int64_t") },
+            Scalar::F32 => Self::direct_argument("real(c_float)", "float", "float"),
+            Scalar::F64 => Self::direct_argument("real(c_double)", "double", "double"),
+            Scalar::Date => Self::direct_argument(LONG.0, "int64_t", "tumit1_date"),
+            Scalar::Pointer => Self::direct_argument("type(c_ptr)", "const void *", "const void *"),
             Scalar::Bool => Self {
                 forms: vec![("logical", ValueConversion::By("logical(", ", c_bool)"))],
-                ..Self::unconverted("logical(c_bool)", "bool", "bool")
+                ..Self::direct_argument("logical(c_bool)", "bool", "bool")
             },
             Scalar::Enum { index, .. } => {
                 let name = enums.get(index as usize).map_or_else(|| "int".into(), |name| format!("enum {name}"));
-                Self::unconverted(DEFAULT_INTEGER, "int", &name)
+                Self::direct_argument(DEFAULT_INTEGER, "int", &name)
             }
             Scalar::Interned | Scalar::String => Self {
                 forms: vec![("character(len=*)", ValueConversion::Not)],
-                ..Self::unconverted("character(kind=c_char)", "char", "const char *")
+                ..Self::direct_argument("character(kind=c_char)", "char", "const char *")
             },
             Scalar::Bytes => Self {
                 forms: vec![("integer(c_int8_t)", ValueConversion::Not)],
-                ..Self::unconverted("integer(c_int8_t)", "int8_t", "void")
+                ..Self::direct_argument("integer(c_int8_t)", "int8_t", "void")
             },
         }
     }
 
-    fn unconverted(fortran: &'static str, c: &'static str, header: &str) -> Self {
+    fn direct_argument(fortran: &'static str, c: &'static str, header: &str) -> Self {
         Self { fortran, c, header: header.to_owned(), forms: vec![(fortran, ValueConversion::Not)] }
     }
 
     /// An integer with fewer bits than a default integer.
     fn small_integer(fortran: &'static str, c: &'static str, header: &str, narrow: &'static str) -> Self {
         let forms = vec![(fortran, ValueConversion::Not), (DEFAULT_INTEGER, ValueConversion::By(narrow, ")"))];
-        Self { forms, ..Self::unconverted(fortran, c, header) }
+        Self { forms, ..Self::direct_argument(fortran, c, header) }
     }
 
     fn forms(&self, name: &str, shape: &str, more: &[String]) -> Vec<ArgumentForm> {

@@ -299,7 +299,7 @@ fn any_record(types: &[Ident]) -> TokenStream {
                 #types(#types<'a>),
             )*
             /// An event that the spec does not have.
-            Unknown(#record_values::Raw<'a>),
+            Unknown(#record_values::RawRecordBytes<'a>),
             /// The recorder dropped records here, or, in a repaired file, records of the original
             /// are missing or damaged.
             Dropped(::tracer_rt::format::record::DroppedRecords),
@@ -321,7 +321,7 @@ fn any_record(types: &[Ident]) -> TokenStream {
                 })
             }
 
-            fn from_unknown(raw: #record_values::Raw<'a>) -> Self {
+            fn from_unknown(raw: #record_values::RawRecordBytes<'a>) -> Self {
                 Self::Unknown(raw)
             }
 

@@ -234,7 +234,7 @@ impl<'a> SpanEnds<'a> {
         let is_compiled = self.shape.is_compiled;
         let unless_on = |nothing| is_compiled.then(|| quote!(if LEVEL.base() == 0 { return #nothing; }));
         let no_span = unless_on(quote!(::tracer_rt::Span::until_dropped(0, #untraced)));
-        let no_parts = unless_on(quote!(__rt::SpanArguments::none(&LEVEL, #untraced)));
+        let no_parts = unless_on(quote!(__rt::SpanArguments::unrecorded_span(&LEVEL, #untraced)));
         let task = if is_compiled { quote!(::tracer_rt::new_task()) } else { quote!(0) };
         quote! {
             #[inline]
@@ -278,7 +278,7 @@ impl<'a> SpanEnds<'a> {
         let (begin, end) = (id(self.position), id(self.end_position));
         let body = quote! {
             if LEVEL.base() == 0 {
-                return __rt::SpanArguments::none(&LEVEL, #untraced);
+                return __rt::SpanArguments::unrecorded_span(&LEVEL, #untraced);
             }
             __rt::SpanArguments::new(&LEVEL, #begin, #end, #values, #at_end)
         };

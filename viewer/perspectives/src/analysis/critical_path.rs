@@ -36,7 +36,8 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, TimeRange, ValueId};
 
 use crate::analysis::collectives::CollectiveSet;
-use crate::analysis::dependences::{Dependence, DependenceReason, Dependences, DependentEvent, UnitMoment};
+pub use crate::analysis::dependences::UnitMoment;
+use crate::analysis::dependences::{Dependence, DependenceReason, Dependences, DependentEvent};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 

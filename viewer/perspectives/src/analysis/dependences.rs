@@ -29,7 +29,7 @@ pub struct UnitMoment {
 
 /// The reason of a dependence.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum DependenceReason {
+pub(crate) enum DependenceReason {
     /// A receive needs its message.
     Message(EntityId),
     /// A send needs its receiver.
@@ -42,7 +42,7 @@ pub enum DependenceReason {
 
 /// Whether the end of a dependent state is determined by the other unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DependenceStrength {
+pub(crate) enum DependenceStrength {
     /// The other unit determines it.
     Certain,
     /// The unit seems to wait, but its own work may determine the end.
@@ -56,32 +56,32 @@ pub enum DependenceStrength {
 
 /// The dependence of the end of a state on another unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Dependence {
+pub(crate) struct Dependence {
     /// The point of the other unit.
-    pub source: UnitMoment,
+    pub(crate) source: UnitMoment,
     /// The start of the state, or the time from which it is examined.
-    pub since: i64,
+    pub(crate) since: i64,
     /// The time from which the unit continues to work.
-    pub reached: i64,
+    pub(crate) reached: i64,
     /// The time at which the dependent part of the unit ends: that of the receive, or the end of
     /// the send, of the collective operation or of the wait for a lock.
-    pub end: i64,
+    pub(crate) end: i64,
     /// The reason.
-    pub reason: DependenceReason,
+    pub(crate) reason: DependenceReason,
     /// Whether the unit waited.
-    pub strength: DependenceStrength,
+    pub(crate) strength: DependenceStrength,
 }
 
 impl Dependence {
     /// Whether the unit seems to have waited for the other one.
-    pub fn is_wait(&self) -> bool {
+    pub(crate) fn is_wait(&self) -> bool {
         self.strength != DependenceStrength::Possible
     }
 }
 
 /// An event before which a unit may have waited.
 #[derive(Clone, Copy, Debug)]
-pub enum DependentEvent {
+pub(crate) enum DependentEvent {
     /// The receive of a message, by its index.
     Receive(u32),
     /// The send of a message, by its index.
@@ -99,7 +99,7 @@ pub enum DependentEvent {
 
 /// The events of an execution before which units may have waited.
 #[derive(Debug)]
-pub struct Dependences<'a> {
+pub(crate) struct Dependences<'a> {
     execution: &'a Execution,
     messages: &'a [UnitMessage],
     collectives: &'a CollectiveSet,
@@ -111,7 +111,7 @@ impl<'a> Dependences<'a> {
     ///
     /// # Errors
     /// If the source fails.
-    pub fn new(execution: &'a Execution, collectives: &'a CollectiveSet) -> Result<Self, PerspectiveError> {
+    pub(crate) fn new(execution: &'a Execution, collectives: &'a CollectiveSet) -> Result<Self, PerspectiveError> {
         let messages = match execution.messages() {
             Ok(messages) => messages.list(),
             Err(PerspectiveError::NoData { .. }) => &[],
@@ -128,7 +128,7 @@ impl<'a> Dependences<'a> {
 
     /// Visits all events with their unit and their time. A send has the time of its begin, because
     /// its end is found by [`Self::of_event`] only.
-    pub fn visit(&self, mut visit: impl FnMut(u32, i64, DependentEvent)) {
+    pub(crate) fn visit(&self, mut visit: impl FnMut(u32, i64, DependentEvent)) {
         for (message, index) in self.messages.iter().zip(0_u32..) {
             if message.sent < message.received && is_awaited(self.execution, message) {
                 visit(message.to, message.received, DependentEvent::Receive(index));
@@ -150,7 +150,7 @@ impl<'a> Dependences<'a> {
     ///
     /// # Errors
     /// If the source fails.
-    pub fn of_event(&self, event: DependentEvent) -> Result<Option<Dependence>, QueryError> {
+    pub(crate) fn of_event(&self, event: DependentEvent) -> Result<Option<Dependence>, QueryError> {
         match event {
             DependentEvent::Receive(index) => self.of_receive(&self.messages[index as usize]),
             DependentEvent::Send(index) => self.of_send(&self.messages[index as usize]),

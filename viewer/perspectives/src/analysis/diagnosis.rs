@@ -376,7 +376,10 @@ pub fn phases(execution: &Execution, name: &str) -> Result<Vec<ExecutionPhase>, 
 ///
 /// # Errors
 /// If the trace has no states, or the source fails.
-pub fn path_with_times(execution: &Execution, range: TimeRange) -> Result<(CriticalPath, PathTimes), PerspectiveError> {
+pub(crate) fn path_with_times(
+    execution: &Execution,
+    range: TimeRange,
+) -> Result<(CriticalPath, PathTimes), PerspectiveError> {
     let collectives = CollectiveSet::new(execution)?;
     let path = CriticalPath::new(execution, &collectives, range)?;
     let times = path.times(execution)?;

@@ -1,4 +1,22 @@
 //! [`DiagnosisSection`]: the sections of a diagnosis as tables.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::diagnosis::Diagnosis;
+//! use tumit_perspectives::analysis::diagnosis_tables::DiagnosisSection;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let diagnosis = Diagnosis::new(&execution, execution.extent(), &[], &[])?;
+//! // The waits of the two threads are of different kinds.
+//! let table = DiagnosisSection::Waits.table(&diagnosis);
+//! assert_eq!(table.rows.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 

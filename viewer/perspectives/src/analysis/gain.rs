@@ -8,6 +8,29 @@
 //! The result is an upper bound, because the duration of each activity decreases by at most the
 //! assumed percentage, and all dependences remain. Then no time can decrease by more than this
 //! percentage, either. This limits the gain after a wait of unknown cause.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::collectives::CollectiveSet;
+//! use tumit_perspectives::analysis::critical_path::CriticalPath;
+//! use tumit_perspectives::analysis::gain::{AssumedChange, GainModel};
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let (range, operations) = (execution.extent(), CollectiveSet::new(&execution)?);
+//! let path = CriticalPath::new(&execution, &operations, range)?;
+//! let model = GainModel::new(&execution, &operations, &path, range)?;
+//! let work = execution.model().values.iter().find(|value| value.name == "work");
+//! let values = work.map(|value| value.id).into_iter().collect();
+//! // Of 4 s, 3 s are work. The messages and barriers limit the gain to a part of it.
+//! let gains = model.gains(&[AssumedChange { percent: 50.0, values }])?;
+//! assert_eq!(gains, [1_500_000_000]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::BTreeSet;
 use std::ops::Range;

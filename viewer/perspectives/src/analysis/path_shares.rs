@@ -1,4 +1,20 @@
 //! [`PathShares`]: the critical path by state, unit and category, and the largest possible gains.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use tumit_perspectives::analysis::path_shares::PathShares;
+//! use tumit_perspectives::execution::{Execution, ExecutionSettings};
+//! use tumit_viewer::store::TraceStore;
+//!
+//! # let trace = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/two_threads.paje"));
+//! let source = TraceStore::from_paje("example", trace.as_bytes())?;
+//! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
+//! let shares = PathShares::of_range(&execution, execution.extent())?;
+//! // Most of the path is work, and half a second is the message.
+//! assert_eq!((shares.values[0].name.as_str(), shares.transit), ("work", 500_000_000));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 

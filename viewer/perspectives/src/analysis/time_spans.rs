@@ -2,7 +2,7 @@
 
 /// Disjoint time spans by time, with the sums of their lengths.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TimeSpans {
+pub(crate) struct TimeSpans {
     /// Starts and ends in nanoseconds.
     spans: Vec<(i64, i64)>,
     /// The length of all spans before each span.
@@ -11,7 +11,7 @@ pub struct TimeSpans {
 
 impl TimeSpans {
     /// Joins spans that overlap or adjoin. They are in any order.
-    pub fn new(mut list: Vec<(i64, i64)>) -> Self {
+    pub(crate) fn new(mut list: Vec<(i64, i64)>) -> Self {
         list.sort_unstable();
         let mut spans: Vec<(i64, i64)> = Vec::with_capacity(list.len());
         for (from, to) in list.into_iter().filter(|(from, to)| from < to) {
@@ -38,18 +38,18 @@ impl TimeSpans {
     }
 
     /// The length of the spans in a time range.
-    pub fn nanos(&self, from: i64, to: i64) -> i64 {
+    pub(crate) fn nanos(&self, from: i64, to: i64) -> i64 {
         if from < to { self.nanos_until(to) - self.nanos_until(from) } else { 0 }
     }
 
     /// The end of the span that contains a time.
-    pub fn end_at(&self, time: i64) -> Option<i64> {
+    pub(crate) fn end_at(&self, time: i64) -> Option<i64> {
         let last = self.spans.partition_point(|span| span.0 <= time).checked_sub(1)?;
         Some(self.spans[last].1).filter(|end| time < *end)
     }
 
     /// The parts of the spans in a time range, by time.
-    pub fn parts(&self, from: i64, to: i64) -> impl Iterator<Item = (i64, i64)> {
+    pub(crate) fn parts(&self, from: i64, to: i64) -> impl Iterator<Item = (i64, i64)> {
         let first = self.spans.partition_point(|span| span.1 <= from);
         let parts = self.spans[first..].iter().take_while(move |span| span.0 < to);
         parts.map(move |span| (span.0.max(from), span.1.min(to)))

@@ -2,12 +2,12 @@
 
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
-use super::bar_values::{BarTime, numbers};
+use super::bar_series::{BarTime, numbers};
 use super::card_axis::CardAxis;
 use super::level_chart::{PanelResult, nonempty_range};
 use super::series_choice::{CardSeries, ShownNumber};
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartBar, ChartPanel, ChartTable, ChartTableColumn, LegendItem, TableValue,
+    AxisUnit, Bar, BarChart, BarPart, ChartPanel, ChartTable, ChartTableColumn, LegendItem, TableValue,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -86,12 +86,7 @@ fn limits(execution: &Execution, request: &ViewRequest, series: &CardSeries) -> 
     numbers(execution, &CardSeries { shown, ..series.clone() }, bar_time(execution, &whole))
 }
 
-fn bar(
-    execution: &Execution,
-    bundles: &UnitBundles,
-    bundle: usize,
-    (list, all): (&[CardSeries], &[Vec<f64>]),
-) -> ChartBar {
+fn bar(execution: &Execution, bundles: &UnitBundles, bundle: usize, (list, all): (&[CardSeries], &[Vec<f64>])) -> Bar {
     let units = bundles.units(bundle);
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
     let mean = |numbers: &Vec<f64>| {
@@ -99,11 +94,11 @@ fn bar(
         sum / units.len().max(1) as f64
     };
     let parts = list.iter().zip(all).map(|(series, numbers)| BarPart { paint: series.paint, value: mean(numbers) });
-    ChartBar {
+    Bar {
         label: bundles.label(execution, bundle),
-        unit: bundles.single(bundle),
+        unit: bundles.only_unit(bundle),
         parts: parts.collect(),
-        ..ChartBar::default()
+        ..Bar::default()
     }
 }
 

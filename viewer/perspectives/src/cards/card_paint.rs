@@ -87,7 +87,7 @@ impl CardPaint {
             (Some(by_value), None) => Ok(Some(if by_value { Self::Value } else { Self::Unit })),
             (None, Some(field)) if is_gradient == Some(true) => Ok(Some(Self::Gradient(field.value))),
             (None, Some(field)) => Ok(Some(Self::Distinct(field.value))),
-            (None, None) => Err(rule.missing("field", "field = \"owner\"")),
+            (None, None) => Err(rule.missing_key("field", "field = \"owner\"")),
         }
     }
 

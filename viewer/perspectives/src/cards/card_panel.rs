@@ -59,7 +59,7 @@ const KINDS: [(&str, PanelKind); 4] = [
 
 impl CardPanel {
     pub(super) fn read(table: &CardTable<'_>) -> Result<Self, CardFault> {
-        let kind = table.word("kind", &KINDS)?.ok_or_else(|| table.missing("kind", "kind = \"levels\""))?;
+        let kind = table.word("kind", &KINDS)?.ok_or_else(|| table.missing_key("kind", "kind = \"levels\""))?;
         let (axis, contents) = match kind {
             PanelKind::Levels => {
                 table.expect_keys(&["kind", "title", "axis", "stacked", "series"])?;
@@ -156,7 +156,7 @@ impl ElementPanel {
         let events = tables.iter().map(CardElements::read).collect::<Result<Vec<_>, _>>()?;
         for (list, list_table) in events.iter().zip(&tables) {
             if list.y.is_none() && form != MarkForm::Cells {
-                return Err(list_table.missing("y", "y = \"value\""));
+                return Err(list_table.missing_key("y", "y = \"value\""));
             }
         }
         Ok(Self {

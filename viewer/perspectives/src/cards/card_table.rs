@@ -86,7 +86,7 @@ impl<'t> CardTable<'t> {
     }
 
     /// A missing key.
-    pub(super) fn missing(&self, key: &str, example: &str) -> CardFault {
+    pub(super) fn missing_key(&self, key: &str, example: &str) -> CardFault {
         self.fault(&self.place(), format!("{} needs the key `{key}`, such as `{example}`", self.name))
     }
 
@@ -112,7 +112,7 @@ impl<'t> CardTable<'t> {
 
     /// A name that must be there.
     pub(super) fn required_name(&self, key: &str, example: &str) -> Result<String, CardFault> {
-        let name = self.text(key)?.ok_or_else(|| self.missing(key, example))?;
+        let name = self.text(key)?.ok_or_else(|| self.missing_key(key, example))?;
         if name.value.trim().is_empty() {
             return Err(self.fault(&name.place, format!("`{key}` is empty; write a name, such as `{example}`")));
         }
@@ -214,7 +214,7 @@ impl<'t> CardTable<'t> {
 
     /// A list of tables, each written below `[[path]]`. There must be 1 to `most` of them.
     pub(super) fn tables(&self, key: &'t str, path: &str, most: usize) -> Result<Vec<CardTable<'t>>, CardFault> {
-        let Some(value) = self.value(key) else { return Err(self.missing(key, &format!("[[{path}]]"))) };
+        let Some(value) = self.value(key) else { return Err(self.missing_key(key, &format!("[[{path}]]"))) };
         let DeValue::Array(list) = value.get_ref() else {
             return Err(self.wrong_kind(key, value, &format!("a list of tables; begin each with `[[{path}]]`")));
         };

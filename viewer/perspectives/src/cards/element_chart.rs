@@ -8,8 +8,8 @@ use super::card_panel::ElementPanel;
 use super::element_history::{ElementHistory, ElementMove, MovingElement};
 use super::level_chart::PanelResult;
 use crate::chart::{
-    AxisUnit, ChartMark, ChartPaint, ChartPanel, ChartTable, ChartTableColumn, LegendItem, MarkAxis, MarkChart,
-    MarkForm,
+    AxisUnit, ChartPaint, ChartPanel, ChartTable, ChartTableColumn, LegendItem, MarkAxis, MarkChart, MarkForm,
+    PanelMark,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -30,7 +30,7 @@ struct ElementDrawing<'a> {
 }
 
 struct PlacedElement {
-    mark: ChartMark,
+    mark: PanelMark,
     since: i64,
     x: f64,
     y: f64,
@@ -149,7 +149,7 @@ impl ElementDrawing<'_> {
             if has_y { format!("{}, {}", number(self.x(last)), number(self.y(last))) } else { number(self.x(last)) };
         let paint = list.colors.paint(&list.events, last.index);
         let paint: ChartPaint = if from.is_some() { self.panel.movement_paint.unwrap_or(paint) } else { paint };
-        let mark = ChartMark {
+        let mark = PanelMark {
             x,
             y,
             paint,

@@ -11,7 +11,7 @@ use super::level_chart::PanelResult;
 use super::mark_choice::{CardMarks, MarkPlace};
 use super::mark_colors::MarkColors;
 use crate::chart::{
-    AxisUnit, ChartMark, ChartPanel, ChartTable, ChartTableColumn, MarkAxis, MarkChart, MarkForm, ScatterChart,
+    AxisUnit, ChartPanel, ChartTable, ChartTableColumn, MarkAxis, MarkChart, MarkForm, PanelMark, ScatterChart,
     ScatterPoint, TableValue,
 };
 use crate::error::PerspectiveError;
@@ -255,11 +255,11 @@ fn scatter(
     })
 }
 
-fn plane_marks(lists: &[PlacedEventList], marks: &[PlacedEvent]) -> Vec<ChartMark> {
+fn plane_marks(lists: &[PlacedEventList], marks: &[PlacedEvent]) -> Vec<PanelMark> {
     let number = tumit_viewer::scene::number;
     let mark = |mark: &PlacedEvent| {
         let list = &lists[mark.list];
-        ChartMark {
+        PanelMark {
             x: mark.x,
             y: mark.y,
             paint: list.colors.paint(&list.events, mark.index),

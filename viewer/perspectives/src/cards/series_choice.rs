@@ -79,7 +79,7 @@ const KINDS: [&str; 6] = ["category", "pending", "states", "variable", "events",
 impl CardSeries {
     /// Reads a series of a panel of levels, or of bars.
     pub(super) fn read(table: &CardTable<'_>, is_bar: bool, number: u8) -> Result<Self, CardFault> {
-        let of = table.text("of")?.ok_or_else(|| table.missing("of", "of = \"variable\""))?;
+        let of = table.text("of")?.ok_or_else(|| table.missing_key("of", "of = \"variable\""))?;
         let Some(kind) = KINDS.into_iter().find(|kind| *kind == of.value) else {
             let (known, near) = (alternatives(&KINDS), suggestion(&of.value, &KINDS));
             return Err(table.fault(&of.place, format!("`of` is `{}`; expected {known}{near}", of.value)));
@@ -98,10 +98,10 @@ impl CardSeries {
         }
         table.expect_keys(&keys)?;
         let (data, label, paint) = Self::read_data(table, kind, number)?;
-        let given = table.text_or_empty("label")?;
+        let chosen_label = table.text_or_empty("label")?;
         Ok(Self {
             line: table.line(),
-            label: if given.is_empty() { label } else { given },
+            label: if chosen_label.is_empty() { label } else { chosen_label },
             paint: card_paint::single_color(table, "color")?.unwrap_or(paint),
             data,
             combination: table.word("combine", &COMBINATIONS)?.unwrap_or_default(),
@@ -119,7 +119,7 @@ impl CardSeries {
         Ok(match kind {
             "category" => {
                 let category = table.word("category", &ActivityCategory::WORDS[..3])?;
-                let category = category.ok_or_else(|| table.missing("category", "category = \"busy\""))?;
+                let category = category.ok_or_else(|| table.missing_key("category", "category = \"busy\""))?;
                 let label = category.word().to_owned();
                 (SeriesData::Category(category), label, ChartPaint::Category(category))
             }

@@ -34,7 +34,7 @@ use crate::span_label::span_label;
 use crate::unit_lists::UnitLists;
 use message_link_layer::{MessageLinkLayer, MessageValues};
 use state_lanes::{LaneTable, StateLanes};
-use timeline_states::{CategoryTimelines, StateTimelines, TimelineStates};
+use timeline_states::{CategoryTimelines, DerivedStates, TimelineSet};
 use trace_builder::{DerivedContainers, TraceBuilder, light_palette};
 
 /// The contents of a derived trace.
@@ -236,15 +236,15 @@ fn with_states(
         Some(BaseStates { table, values, parts: timelines }) => {
             let timelines = if base.has_fractions {
                 let activity = execution.shared_activity()?;
-                StateTimelines::Categories(CategoryTimelines::of_parts(activity, Arc::clone(timelines)))
+                TimelineSet::Categories(CategoryTimelines::of_parts(activity, Arc::clone(timelines)))
             } else if parts.shows_categories() {
                 let activity = execution.shared_activity()?;
                 let path = parts.path.map_or_else(Vec::new, |path| path_times(path, execution.units().count()));
-                StateTimelines::Categories(CategoryTimelines::of_units(activity, &path, execution.extent()))
+                TimelineSet::Categories(CategoryTimelines::of_units(activity, &path, execution.extent()))
             } else {
-                StateTimelines::Tasks(execution.shared_tasks()?)
+                TimelineSet::Tasks(execution.shared_tasks()?)
             };
-            let states = TimelineStates::new(timelines, Arc::clone(values), execution.extent());
+            let states = DerivedStates::new(timelines, Arc::clone(values), execution.extent());
             Arc::new(StateLanes::new(inner, Arc::clone(table), states))
         }
     };

@@ -21,6 +21,7 @@ const LEAST_CONTRAST: f32 = 3.0;
 
 /// The choice of the colours of a drawing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum PaletteKind {
     /// The colours of the theme. They are distinguishable with any kind of colour vision.
     #[default]
@@ -104,9 +105,9 @@ impl ChartPalette {
     /// The colours of a theme in a palette.
     pub(crate) fn new(kind: ThemeKind, palette_kind: PaletteKind) -> Self {
         let codes = match kind {
-            ThemeKind::Light => LIGHT,
             ThemeKind::Dark => DARK,
             ThemeKind::Contrast => CONTRAST,
+            _ => LIGHT,
         };
         let mut palette = Self {
             theme: ColorTheme::new(kind),

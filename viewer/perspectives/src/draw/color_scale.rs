@@ -2,8 +2,8 @@
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
+use super::axis_numbers::value_text;
 use super::chart_canvas::{ChartCanvas, baseline_shift};
-use super::number_text::value_text;
 use super::value_axis::ValueAxis;
 use crate::chart::{AxisUnit, ChartAxis, ChartPaint};
 

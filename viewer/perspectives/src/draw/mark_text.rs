@@ -3,8 +3,8 @@
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::timestamp;
 
+use super::axis_numbers::exact_text;
 use super::chart_region::{ChartRegion, RegionShape};
-use super::number_text::exact_text;
 use super::panels::bar_panel::bar_text;
 use super::panels::grid_panel::cell_text;
 use super::panels::kiviat_panel::spoke_text;

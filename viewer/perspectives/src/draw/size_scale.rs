@@ -1,6 +1,6 @@
 //! [`SizeScale`]: the colour code of message sizes, as a legend (`ParaGraph`'s colour code).
 
-use super::number_text::bytes_text;
+use super::axis_numbers::bytes_text;
 use crate::chart::{ChartPaint, LegendItem};
 
 /// Maximum number of bins. More shades of one colour look alike.

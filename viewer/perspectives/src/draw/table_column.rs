@@ -10,7 +10,7 @@
 //! assert_eq!((column.heading.as_str(), column.cells), ("unit", vec!["thread 1".to_owned()]));
 //! ```
 
-use super::number_text::{NumberUnit, decimal};
+use super::axis_numbers::{NumberUnit, decimal};
 use crate::chart::{AxisUnit, ChartTable, TableValue};
 
 /// The texts of a column.

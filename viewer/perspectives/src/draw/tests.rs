@@ -93,7 +93,7 @@ fn charts_without_data_are_drawn() {
 /// Writes the images for inspection into the folder that `CHART_IMAGES` names.
 #[test]
 #[ignore = "writes images; it checks nothing"]
-fn images() {
+fn images_of_sample_charts_are_written() {
     let folder = std::path::PathBuf::from(std::env::var("CHART_IMAGES").unwrap());
     let chosen = std::env::var("CHART").unwrap_or_default();
     for (name, chart) in sample_charts::all().into_iter().filter(|(name, _)| name.contains(&chosen)) {

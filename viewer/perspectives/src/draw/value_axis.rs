@@ -1,6 +1,6 @@
 //! [`ValueAxis`]: the round values of an axis.
 
-use super::number_text::{NumberUnit, decimal};
+use super::axis_numbers::{NumberUnit, decimal};
 use crate::chart::{AxisUnit, ChartAxis};
 
 /// The labelled values of an axis.

@@ -250,7 +250,7 @@ impl<'a> ActiveTasks<'a> {
     }
 
     /// The activity of each task in a time range. The maximum includes the start of the range.
-    pub(crate) fn during(self, range: TimeRange) -> Vec<TaskActivity> {
+    pub(crate) fn activity_in(self, range: TimeRange) -> Vec<TaskActivity> {
         let (from, to) = (range.from.0, range.to.0.max(range.from.0));
         let (low, high) = (self.points(from), self.points(to));
         let mut maxima: Vec<i64> = low.iter().map(|point| point.units).collect();

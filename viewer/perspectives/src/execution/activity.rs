@@ -185,7 +185,7 @@ impl UnitActivity {
 
     /// The fraction of a time range that a unit spends in each category. The sum is 1.
     #[expect(clippy::cast_precision_loss, reason = "a fraction is rounded")]
-    pub fn fractions(&self, unit: usize, range: TimeRange) -> [f64; 3] {
+    pub(crate) fn fractions(&self, unit: usize, range: TimeRange) -> [f64; 3] {
         let times = self.times(unit, range);
         let sum: i128 = times.iter().sum();
         if sum == 0 {

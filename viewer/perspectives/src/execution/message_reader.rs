@@ -22,7 +22,7 @@ pub(crate) struct MessageReader<'a> {
     pub(crate) unaddressed: Vec<UnaddressedMessage>,
     pub(crate) has_sizes: bool,
     pub(crate) within_units: u64,
-    pub(crate) outside: u64,
+    pub(crate) outside_count: u64,
 }
 
 impl<'a> MessageReader<'a> {
@@ -36,8 +36,9 @@ impl<'a> MessageReader<'a> {
         needs_sizes: bool,
     ) -> Result<Self, QueryError> {
         let (received, unreceived, unaddressed) = (Vec::new(), Vec::new(), Vec::new());
-        let (has_sizes, within_units, outside) = (false, 0, 0);
-        let mut reader = Self { source, units, received, unreceived, unaddressed, has_sizes, within_units, outside };
+        let (has_sizes, within_units, outside_count) = (false, 0, 0);
+        let mut reader =
+            Self { source, units, received, unreceived, unaddressed, has_sizes, within_units, outside_count };
         for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
             reader.read(ty.id, needs_sizes)?;
         }
@@ -64,7 +65,7 @@ impl<'a> MessageReader<'a> {
 
     fn add_link(&mut self, link: &LinkEntity) {
         let Some((from, to)) = self.units.owner(link.start).zip(self.units.owner(link.end)) else {
-            self.outside += 1;
+            self.outside_count += 1;
             return;
         };
         if from == to {
@@ -78,7 +79,7 @@ impl<'a> MessageReader<'a> {
 
     fn add_open_link(&mut self, link: &OpenLinkEntity) {
         let Some(from) = self.units.owner(link.start) else {
-            self.outside += 1;
+            self.outside_count += 1;
             return;
         };
         let (id, ty, value, sent, bytes) = (link.id, link.ty, link.value, link.start_time.0, None);
@@ -86,7 +87,7 @@ impl<'a> MessageReader<'a> {
             return self.unaddressed.push(UnaddressedMessage { id, from, sent, bytes });
         };
         match self.units.owner(destination) {
-            None => self.outside += 1,
+            None => self.outside_count += 1,
             Some(to) if to == from => self.within_units += 1,
             Some(to) => {
                 self.unreceived.push(UnitMessage { id, ty, value, from, to, sent, received: NEVER, bytes });

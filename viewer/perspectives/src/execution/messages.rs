@@ -79,7 +79,7 @@ pub struct UnitMessages {
     /// The number of links that begin and end in the same unit.
     pub within_units: u64,
     /// The number of links with an endpoint outside of all units.
-    pub outside: u64,
+    pub outside_count: u64,
     /// The number of messages that are received before they are sent.
     pub backward: u64,
     /// The number of messages without a size.
@@ -108,7 +108,13 @@ impl UnitMessages {
     /// The errors of the source.
     pub(crate) fn new(source: &dyn TimelineSource, units: &UnitSet, needs_sizes: bool) -> Result<Self, QueryError> {
         let MessageReader {
-            received: mut list, mut unreceived, mut unaddressed, has_sizes, within_units, outside, ..
+            received: mut list,
+            mut unreceived,
+            mut unaddressed,
+            has_sizes,
+            within_units,
+            outside_count,
+            ..
         } = MessageReader::read_all(source, units, needs_sizes)?;
         list.sort_by_key(|message| (message.sent, message.received));
         unreceived.sort_by_key(|message| message.sent);
@@ -128,7 +134,7 @@ impl UnitMessages {
             units: units.count(),
             has_sizes,
             within_units,
-            outside,
+            outside_count,
             backward,
             without_size,
             smallest_size,
@@ -151,12 +157,12 @@ impl UnitMessages {
     }
 
     /// The messages that are never received, to known units, by timestamp of the send.
-    pub(crate) fn unreceived(&self) -> &[UnitMessage] {
+    pub(crate) fn unreceived_messages(&self) -> &[UnitMessage] {
         &self.unreceived
     }
 
     /// The messages that are never received, with an unknown receiver, by timestamp of the send.
-    pub(crate) fn unaddressed(&self) -> &[UnaddressedMessage] {
+    pub(crate) fn unaddressed_messages(&self) -> &[UnaddressedMessage] {
         &self.unaddressed
     }
 

@@ -111,8 +111,8 @@ impl UnitOrder {
             Self::Natural => {}
             Self::Gray => order = gray_order(names.len()),
             Self::Name => order.sort_by(|a, b| natural_order(names[*a], names[*b])),
-            Self::Metric(by) => {
-                let measures = metric(*by);
+            Self::Metric(quantity) => {
+                let measures = metric(*quantity);
                 order.sort_by(|a, b| measures[*b].total_cmp(&measures[*a]));
             }
             Self::Names(list) => {

@@ -43,11 +43,11 @@ impl GridShape {
         let rows = (1..=units.isqrt()).rev().find(|rows| units.is_multiple_of(*rows)).unwrap_or(1);
         // Without the second case, a prime number would be a line.
         let columns = units / rows;
-        if rows * 4 >= columns { Self { rows, columns } } else { Self::covering(units) }
+        if rows * 4 >= columns { Self { rows, columns } } else { Self::grid_for(units) }
     }
 
     /// A grid of about as many rows as columns, with some places unused.
-    pub(crate) fn covering(units: usize) -> Self {
+    pub(crate) fn grid_for(units: usize) -> Self {
         let root = units.isqrt();
         let columns = (root + usize::from(root * root < units)).max(1);
         Self { rows: units.div_ceil(columns).max(1), columns }
@@ -180,7 +180,7 @@ mod tests {
 
         #[test]
         fn grids_have_a_place_for_each_unit(units in 1..100_000_usize) {
-            for shape in [GridShape::of(units), GridShape::covering(units)] {
+            for shape in [GridShape::of(units), GridShape::grid_for(units)] {
                 prop_assert!(shape.rows * shape.columns >= units);
                 prop_assert!(shape.rows <= shape.columns && (shape.rows - 1) * shape.columns < units);
             }

@@ -7,7 +7,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 use tumit_viewer::text::time_display::group_digits;
 
 use crate::chart::{AxisUnit, ChartTable, TableValue};
-use crate::draw::number_text::bytes_text;
+use crate::draw::axis_numbers::bytes_text;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::{BYTES, MESSAGES, UnitMessage, UnitMessages};
@@ -163,8 +163,8 @@ impl<'a> MeasuredMessages<'a> {
             1 => Some(format!("1 {singular}")),
             _ => Some(format!("{} {plural}", group_digits(count))),
         };
-        let unaddressed = messages.unaddressed().len() as u64;
-        let unreceived = messages.unreceived().len() as u64 + unaddressed;
+        let unaddressed = messages.unaddressed_messages().len() as u64;
+        let unreceived = messages.unreceived_messages().len() as u64 + unaddressed;
         let without_size = if self.measure == MessageMeasure::Bytes { messages.without_size } else { 0 };
         [
             note(
@@ -188,7 +188,7 @@ impl<'a> MeasuredMessages<'a> {
                 "links begin and end in the same unit. They are left out.",
             ),
             note(
-                messages.outside,
+                messages.outside_count,
                 "link begins or ends outside of all units. It is left out.",
                 "links begin or end outside of all units. They are left out.",
             ),

@@ -158,27 +158,27 @@ impl RunningMaximum {
 /// The step of a quantity at ascending times.
 struct StepCursor<'a> {
     steps: &'a [WindowStep],
-    at: usize,
+    index: usize,
 }
 
 impl<'a> StepCursor<'a> {
     fn new(steps: &'a [WindowStep]) -> Self {
-        Self { steps, at: 0 }
+        Self { steps, index: 0 }
     }
 
     fn next_change(&self) -> i64 {
-        self.steps.get(self.at + 1).map_or(i64::MAX, |step| step.from)
+        self.steps.get(self.index + 1).map_or(i64::MAX, |step| step.from)
     }
 
     /// The integral over a time range in the current step.
     fn area(&self, from: GlobalNanos, to: GlobalNanos) -> i128 {
-        let value = self.steps.get(self.at).map_or(0, |step| step.value);
+        let value = self.steps.get(self.index).map_or(0, |step| step.value);
         i128::from(value) * (i128::from(to.0) - i128::from(from.0))
     }
 
     /// Continues at a time, at most that of the next step.
     fn advance(&mut self, time: GlobalNanos) {
-        self.at += usize::from(self.next_change() <= time.0);
+        self.index += usize::from(self.next_change() <= time.0);
     }
 }
 

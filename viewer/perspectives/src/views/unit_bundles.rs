@@ -95,7 +95,7 @@ impl UnitBundles {
     pub(crate) fn iter<'a>(&'a self, execution: &'a Execution) -> impl Iterator<Item = UnitBundle<'a>> {
         (0..self.count()).map(|bundle| UnitBundle {
             label: self.label(execution, bundle),
-            unit: self.single(bundle),
+            unit: self.only_unit(bundle),
             members: self.units(bundle),
         })
     }
@@ -121,13 +121,13 @@ impl UnitBundles {
         &self.order[self.starts[bundle]..self.starts[bundle + 1]]
     }
 
-    pub(crate) fn first(&self, bundle: usize) -> u32 {
+    pub(crate) fn first_unit(&self, bundle: usize) -> u32 {
         u32::try_from(self.order[self.starts[bundle]]).unwrap_or(u32::MAX)
     }
 
     /// The unit of a bundle, if it has only one.
-    pub(crate) fn single(&self, bundle: usize) -> Option<u32> {
-        (self.units(bundle).len() == 1).then(|| self.first(bundle))
+    pub(crate) fn only_unit(&self, bundle: usize) -> Option<u32> {
+        (self.units(bundle).len() == 1).then(|| self.first_unit(bundle))
     }
 
     /// The name of the unit of a bundle, or of its first and last one.

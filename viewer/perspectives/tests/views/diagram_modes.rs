@@ -38,8 +38,9 @@ fn the_rows_stay_and_their_states_are_categories() {
     let mut settings = ExecutionSettings::default();
     settings.units.level = level.or_else(|| Some(units.model().types[units.units().ty.index()].name.clone()));
     let rows = Execution::new(Arc::clone(&source), settings).unwrap();
-    let mode =
-        DiagramMode::UtilizationGantt.over(&source, (&units, &rows), source.extent(), PaletteKind::Standard).unwrap();
+    let mode = DiagramMode::UtilizationGantt
+        .with_mode(&source, (&units, &rows), source.extent(), PaletteKind::Standard)
+        .unwrap();
     assert_eq!(mode.containers(), source.containers());
     let model = mode.model();
     let ty = added(source.as_ref(), mode.as_ref(), is_state).remove(0);
@@ -72,7 +73,7 @@ fn the_path_is_drawn_over_the_states() {
     let source = trace();
     let units = Execution::new(Arc::clone(&source), ExecutionSettings::default()).unwrap();
     let mode =
-        DiagramMode::CriticalPath.over(&source, (&units, &units), source.extent(), PaletteKind::Standard).unwrap();
+        DiagramMode::CriticalPath.with_mode(&source, (&units, &units), source.extent(), PaletteKind::Standard).unwrap();
     let ty = added(source.as_ref(), mode.as_ref(), is_state).remove(0);
     let mut path = 0;
     for info in units.units().list() {
@@ -109,7 +110,7 @@ fn the_palette_determines_the_colours_of_all_modes() {
     let source: Arc<dyn TimelineSource> = Arc::new(TraceStore::from_paje("tasks", text.as_bytes()).unwrap());
     let units = Execution::new(Arc::clone(&source), ExecutionSettings::default()).unwrap();
     let colors = |mode: DiagramMode, palette: PaletteKind| -> Vec<RgbColor> {
-        let shown = mode.over(&source, (&units, &units), source.extent(), palette).unwrap();
+        let shown = mode.with_mode(&source, (&units, &units), source.extent(), palette).unwrap();
         let model = shown.model();
         let is_state = |ty: TypeId| model.types[ty.index()].kind == PajeTypeKind::State;
         // The states of the trace stay below the critical path.

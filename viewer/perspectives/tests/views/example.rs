@@ -83,8 +83,7 @@ fn kiviat_and_streaks_of_two_ranks() {
         let request = with_options("streak", &present(second), options);
         let chart = chart("streak", &program, &request).unwrap();
         let ChartPanel::Bars(bars) = &chart.panels[0].panel else { panic!("no bars") };
-        let sum =
-            |bar: &tumit_perspectives::chart::ChartBar| bar.parts.iter().map(|part| part.value).sum::<f64>() / 1e9;
+        let sum = |bar: &tumit_perspectives::chart::Bar| bar.parts.iter().map(|part| part.value).sum::<f64>() / 1e9;
         (sum(&bars.bars[0]), sum(&bars.bars[1]))
     };
     assert_eq!(streaks(3, &[]), (3.0, -3.0));

@@ -13,12 +13,10 @@ use tumit_viewer::store::TraceStore;
 
 /// The length of all programs in seconds.
 pub(crate) const END: i64 = 40;
-/// Nanoseconds per second.
 pub(crate) const SECOND: i64 = 1_000_000_000;
 /// The values of the activity with their categories.
 pub(crate) const ACTIVITIES: [(&str, ActivityCategory); 4] =
     [("work", Busy), ("send", Overhead), ("wait", Idle), ("skip", Ignored)];
-/// The tasks.
 pub(crate) const TASKS: [&str; 3] = ["alpha", "beta", "gamma"];
 
 /// A change of the states of a thread.
@@ -48,7 +46,6 @@ pub(crate) struct RandomMessage {
     pub(crate) bytes: i64,
 }
 
-/// A program.
 #[derive(Clone, Debug)]
 pub(crate) struct UnitProgram {
     pub(crate) threads: Vec<RandomThread>,

@@ -197,7 +197,7 @@ async fn with_cards<T: Send + 'static>(
         let model = trace.source.model();
         let (rules, layouts) = (request.category_rules(&model), app.layouts.of_model(&model));
         let (range, time) = (request.time_range(&trace), request.t);
-        let selected_containers = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
+        let selected_containers = request.units.parse::<SelectedRows>()?.topmost_containers(&trace.source.containers());
         let own_views = ChoiceOfViews { own_views: &app.own_views, path: cache.served.path.as_deref() };
         let (trace, request) = (trace.as_ref(), &request);
         let (rules, layouts, selected_containers) = (&rules, &layouts, &selected_containers);

@@ -82,15 +82,16 @@ impl FilteredTrace {
         let (mut settings, palette) = (options.execution, options.view.palette);
         settings.categories = category_rules(&request.categories, &self.source.model());
         let range = self.mode_range(request.range);
-        let over = |units: &Execution, rows: &Execution| mode.over(&self.source, (units, rows), range, palette);
+        let diagram = |units: &Execution, rows: &Execution| mode.with_mode(&self.source, (units, rows), range, palette);
         let executions = &self.executions;
         let level = executions.with(&settings, cancel, |units| Ok(mode.row_level(units)))?;
         let Some(level) = level.filter(|_| settings.units.level.is_none()) else {
-            return Ok(executions.with(&settings, cancel, |units| over(units, units))?);
+            return Ok(executions.with(&settings, cancel, |units| diagram(units, units))?);
         };
         let mut of_rows: ExecutionSettings = settings.clone();
         of_rows.units.level = Some(level);
-        Ok(executions.with(&settings, cancel, |units| executions.with(&of_rows, cancel, |rows| over(units, rows)))?)
+        Ok(executions
+            .with(&settings, cancel, |units| executions.with(&of_rows, cancel, |rows| diagram(units, rows)))?)
     }
 
     /// The time range of the critical path.

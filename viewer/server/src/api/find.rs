@@ -88,9 +88,9 @@ fn first_in(
     range: TimeRange,
 ) -> Result<Option<SearchHit>, RequestError> {
     // No entity of the first timestamp comes after this place.
-    let beyond = SearchHit { begin: range.from.0, id: EntityId::Sample(u32::MAX) };
+    let anchor = SearchHit { begin: range.from.0, id: EntityId::Sample(u32::MAX) };
     let end = TimeRange { to: GlobalNanos(range.to.0.saturating_add(1)), ..range };
-    let page = HitPage { anchor: Some(beyond), back: false, size: 0 };
+    let page = HitPage { anchor: Some(anchor), back: false, size: 0 };
     Ok(EntitySearch::new(trace, query, rows, end, page).run(trace, |_, _| ())?.hits.first().copied())
 }
 
@@ -101,7 +101,7 @@ fn last_in(
     rows: &SelectedRows,
     range: TimeRange,
 ) -> Result<Option<SearchHit>, RequestError> {
-    let beyond = SearchHit { begin: range.to.0, id: EntityId::Container(ContainerId::ROOT) };
-    let page = HitPage { anchor: Some(beyond), back: true, size: 0 };
+    let anchor = SearchHit { begin: range.to.0, id: EntityId::Container(ContainerId::ROOT) };
+    let page = HitPage { anchor: Some(anchor), back: true, size: 0 };
     Ok(EntitySearch::new(trace, query, rows, range, page).run(trace, |_, _| ())?.hits.last().copied())
 }

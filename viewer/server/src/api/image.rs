@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{AppState, DrawRequest, FilteredTrace, JsonAnswer, RequestError, compute, facts_json, run};
 use tumit_viewer::scene::wire::{ColumnDetail, SceneMessage};
-use tumit_viewer::scene::{self, ChartView, ImagePoint, Scene};
+use tumit_viewer::scene::{self, ImagePoint, Scene, Viewport};
 
 /// Maximum compressed size in bytes of an image for which the page waits. More details follow when
 /// the view no longer moves.
@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 63 << 10;
 const USUAL_AREA: f32 = 1_600.0 * 1_500.0;
 
 /// The maximum size in bytes of an image of this area.
-fn max_bytes(scene: &Scene, view: ChartView) -> usize {
+fn max_bytes(scene: &Scene, view: Viewport) -> usize {
     let height = (view.bottom.min(scene.height) - view.top).max(0.0);
     let factor = (scene.width * height / USUAL_AREA).clamp(1.0, 16.0);
     // Hundredths are exact enough.
@@ -38,7 +38,7 @@ pub(crate) async fn scene(
     request: Query<DrawRequest>,
 ) -> Result<Response, RequestError> {
     send(state, headers, request, |trace, request, view| {
-        Ok(scene::chart(trace.source.as_ref(), &request.layout(trace), &request.options(), view)?)
+        Ok(scene::diagram(trace.source.as_ref(), &request.layout(trace), &request.options(), view)?)
     })
     .await
 }
@@ -87,7 +87,7 @@ async fn send(
     State(app): State<Arc<AppState>>,
     headers: HeaderMap,
     Query(request): Query<DrawRequest>,
-    draw: impl Fn(&FilteredTrace, &DrawRequest, ChartView) -> Result<Scene, RequestError> + Send + 'static,
+    draw: impl Fn(&FilteredTrace, &DrawRequest, Viewport) -> Result<Scene, RequestError> + Send + 'static,
 ) -> Result<Response, RequestError> {
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
     let pack = if accepted.is_some_and(|value| value.contains("gzip")) { gzip } else { |bytes, _| bytes };
@@ -108,8 +108,8 @@ async fn send(
 /// Encodes an image in as much detail as fits into [`max_bytes`], or with all its pixel columns
 /// regardless of size.
 fn encode_to_fit(
-    (is_complete, view): (bool, ChartView),
-    draw: impl Fn(ChartView) -> Result<Scene, RequestError>,
+    (is_complete, view): (bool, Viewport),
+    draw: impl Fn(Viewport) -> Result<Scene, RequestError>,
     pack: fn(Vec<u8>, Compression) -> Vec<u8>,
 ) -> Result<Vec<u8>, RequestError> {
     // An image that does not fit even with the widest columns is drawn with fewer pixel columns.
@@ -118,7 +118,7 @@ fn encode_to_fit(
     let mut payload = Vec::new();
     for factor in factors {
         let resolution = view.resolution / factor;
-        let scene = draw(ChartView { resolution, ..view })?;
+        let scene = draw(Viewport { resolution, ..view })?;
         let limit = max_bytes(&scene, view);
         let details = ColumnDetail::ALL.into_iter().filter(|detail| detail.has_all_columns() || !is_complete);
         let mut details = details.peekable();

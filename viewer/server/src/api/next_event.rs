@@ -22,7 +22,7 @@ pub(crate) async fn next_event(State(app): State<Arc<AppState>>, Query(request):
     let answer = run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?;
         let categories = request.category_rules(&trace.source.model());
-        let containers = request.units.parse::<SelectedRows>()?.topmost(&trace.source.containers());
+        let containers = request.units.parse::<SelectedRows>()?.topmost_containers(&trace.source.containers());
         let mut settings = ExecutionSettings::default();
         (settings.categories, settings.units.containers) = (categories, containers);
         let time = trace.origin.saturating_add(request.t);

@@ -58,7 +58,7 @@ impl SelectedRows {
 
     /// The named containers of a list that are not below another one, in the order of the list. If
     /// rows are named but none exists any more, the id of a named one, which the caller refuses.
-    pub(crate) fn topmost(&self, containers: &[ContainerInfo]) -> Vec<ContainerId> {
+    pub(crate) fn topmost_containers(&self, containers: &[ContainerInfo]) -> Vec<ContainerId> {
         let mut rows = Vec::new();
         // The depth of the found container that the present one is in. The list is depth first.
         let mut top: Option<u32> = None;
@@ -104,7 +104,7 @@ mod tests {
         let all = list(&[0, 1, 2, 2, 1, 2, 1]);
         let topmost = |text: &str| {
             let rows: SelectedRows = text.parse().unwrap();
-            rows.topmost(&all).iter().map(|id| id.0).collect::<Vec<_>>()
+            rows.topmost_containers(&all).iter().map(|id| id.0).collect::<Vec<_>>()
         };
         assert_eq!(topmost("1-3 5"), [1, 5]);
         assert_eq!(topmost("2 6"), [2, 6]);

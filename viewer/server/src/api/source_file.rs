@@ -12,7 +12,7 @@ use axum::extract::{Query, State};
 use axum::response::Response;
 use serde_json::{Value, json};
 
-use super::charts::lanes;
+use super::statistics_charts::lanes;
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use tumit_viewer::query::entity_scan::{self, ScanItemRef, ScanList};

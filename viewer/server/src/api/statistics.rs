@@ -8,8 +8,8 @@ use axum::response::Response;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::charts::{lanes, members};
 use super::entities::longest_entity::LongestEntity;
+use super::statistics_charts::{lanes, members};
 use super::{AppState, DrawRequest, FilteredTrace, RequestError};
 use crate::api::streaming::grow;
 use crate::type_names::type_path;

@@ -211,7 +211,7 @@ pub struct OrderKey {
     /// The number of each container that is compared.
     pub measure: Measure,
     /// The time range. `None`: the whole trace.
-    pub during: Option<OpenTimeRange>,
+    pub time_range: Option<OpenTimeRange>,
 }
 
 /// Maximum number of edges, or of different texts. Two further classes are for other texts and for

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tumit_paje::time_range::OutsideTrace;
+use tumit_paje::time_range::RangeOutsideTrace;
 
 use crate::query::{OpenTimeRange, QueryError};
 
@@ -56,7 +56,7 @@ pub enum FilterError {
     },
     /// The time range is outside the trace.
     #[error("{0}; example: `cut {trace}`", trace = OpenTimeRange::from(.0.extent))]
-    OutsideTrace(#[from] OutsideTrace),
+    RangeOutsideTrace(#[from] RangeOutsideTrace),
     /// States and links have no numeric value.
     #[error("{of} has no values to reduce; name a field, or use `count`; example: `{example}`")]
     NoField {

@@ -84,9 +84,9 @@ impl fmt::Display for TypeNames<'_> {
 }
 
 /// ` of TYPE`, or nothing.
-struct OfType<'a>(Option<&'a NamePattern>);
+struct TypeSuffix<'a>(Option<&'a NamePattern>);
 
-impl fmt::Display for OfType<'_> {
+impl fmt::Display for TypeSuffix<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.map_or(Ok(()), |of| write!(f, " of {}", FilterName(of.as_str())))
     }
@@ -130,8 +130,8 @@ impl fmt::Display for SelectionEffect {
 impl fmt::Display for OrderKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let some = |f: &mut fmt::Formatter<'_>, word: &str, values: &NamePatterns, of: Option<&NamePattern>| match of {
-            Some(_) if values.is_any() => write!(f, "{word}{}", OfType(of)),
-            _ => write!(f, "{word} {}{}", TypeNames(values), OfType(of)),
+            Some(_) if values.is_any() => write!(f, "{word}{}", TypeSuffix(of)),
+            _ => write!(f, "{word} {}{}", TypeNames(values), TypeSuffix(of)),
         };
         match &self.measure {
             Measure::Name => f.write_str("name"),
@@ -140,23 +140,23 @@ impl fmt::Display for OrderKey {
             Measure::SelfTime { values, types: of } => some(f, "self time", values, of.as_ref()),
             Measure::SelfShare { values, types: of } => some(f, "self share", values, of.as_ref()),
             Measure::Number { values, types: of } => some(f, "number", values, of.as_ref()),
-            Measure::Mean { types: of } => write!(f, "mean{}", OfType(Some(of))),
-            Measure::Min { types: of } => write!(f, "min{}", OfType(Some(of))),
-            Measure::Max { types: of } => write!(f, "max{}", OfType(Some(of))),
-            Measure::Integral { types: of } => write!(f, "integral{}", OfType(Some(of))),
+            Measure::Mean { types: of } => write!(f, "mean{}", TypeSuffix(Some(of))),
+            Measure::Min { types: of } => write!(f, "min{}", TypeSuffix(Some(of))),
+            Measure::Max { types: of } => write!(f, "max{}", TypeSuffix(Some(of))),
+            Measure::Integral { types: of } => write!(f, "integral{}", TypeSuffix(Some(of))),
             Measure::End => f.write_str("end"),
             Measure::Share { values, types: of } => some(f, "share", values, of.as_ref()),
             Measure::Duration { statistic, values, types: of } => some(f, statistic.word(), values, of.as_ref()),
             Measure::Field { operation, field, types: of } => {
-                write!(f, "{} {}{}", operation.word(), FilterName(field), OfType(Some(of)))
+                write!(f, "{} {}{}", operation.word(), FilterName(field), TypeSuffix(Some(of)))
             }
             Measure::Sent { field, types: of } | Measure::Received { field, types: of } => {
                 f.write_str(if matches!(self.measure, Measure::Sent { .. }) { "sent" } else { "received" })?;
                 field.as_ref().map_or(Ok(()), |field| write!(f, " {}", FilterName(field)))?;
-                write!(f, "{}", OfType(of.as_ref()))
+                write!(f, "{}", TypeSuffix(of.as_ref()))
             }
         }?;
-        self.during.map_or(Ok(()), |part| write!(f, " in {part}"))
+        self.time_range.map_or(Ok(()), |part| write!(f, " in {part}"))
     }
 }
 
@@ -211,8 +211,8 @@ fn print_style(
     types: Option<&NamePattern>,
 ) -> fmt::Result {
     match types {
-        Some(_) if values.is_any() => write!(f, "{verb} {style}{}", OfType(types)),
-        _ => write!(f, "{verb} {style} {}{}", TypeNames(values), OfType(types)),
+        Some(_) if values.is_any() => write!(f, "{verb} {style}{}", TypeSuffix(types)),
+        _ => write!(f, "{verb} {style} {}{}", TypeNames(values), TypeSuffix(types)),
     }
 }
 
@@ -221,7 +221,7 @@ impl fmt::Display for FilterExpr {
         match self {
             Self::Types { keep, types } => write!(f, "{keep} type {}", TypeNames(types)),
             Self::Values { keep, values, types: of } => {
-                write!(f, "{keep} value {}{}", TypeNames(values), OfType(of.as_ref()))
+                write!(f, "{keep} value {}{}", TypeNames(values), TypeSuffix(of.as_ref()))
             }
             Self::Containers { keep, containers } => write!(f, "{keep} container {}", TypeNames(containers)),
             Self::Attribute { keep, condition, types: of } => {
@@ -229,7 +229,7 @@ impl fmt::Display for FilterExpr {
                 of.as_ref().map_or(Ok(()), |of| write!(f, " of {}", ConditionName(of.as_str())))
             }
             Self::Duration { keep, comparison, nanos, types: of } => {
-                write!(f, "{keep} duration {} {}{}", comparison.sign(), TimeText(*nanos), OfType(of.as_ref()))
+                write!(f, "{keep} duration {} {}{}", comparison.sign(), TimeText(*nanos), TypeSuffix(of.as_ref()))
             }
             Self::Cut(part) => write!(f, "cut {part}"),
             Self::Group { containers, name } => write!(f, "group {} into {}", TypeNames(containers), FilterName(name)),
@@ -265,7 +265,7 @@ impl fmt::Display for FilterExpr {
             Self::Category { values, types: of, category } => {
                 print_style(f, "category", &category.word(), values, of.as_ref())
             }
-            Self::Bright { values, types: of } => write!(f, "bright {}{}", TypeNames(values), OfType(of.as_ref())),
+            Self::Bright { values, types: of } => write!(f, "bright {}{}", TypeNames(values), TypeSuffix(of.as_ref())),
         }
     }
 }

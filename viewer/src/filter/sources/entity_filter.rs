@@ -9,7 +9,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::filtered_summary;
-use super::layer::FilterLayer;
+use super::layer::{self, FilterLayer};
 use crate::query::entity_walk;
 use crate::query::{
     ContainerId, EntityFacts, EntityId, EntityList, EventCount, EventEntity, EventValueCount, FirstFreeNumbers,
@@ -404,18 +404,11 @@ impl<P: EntityPredicate> FilterLayer for EntityFilterSource<P> {
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        FilterLayer::facts(self, id)?;
-        let mut ids = self.inner.related_entities(id, limit.saturating_mul(4))?;
-        ids.retain(|&id| FilterLayer::facts(self, id).is_ok());
-        ids.truncate(limit);
-        Ok(ids)
+        layer::visible_related_entities(self, id, limit)
     }
 
     fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
-        FilterLayer::facts(self, id)?;
-        let mut parts = self.inner.operation_parts(id)?;
-        parts.retain(|part| FilterLayer::facts(self, part.id).is_ok());
-        Ok(parts)
+        layer::visible_operation_parts(self, id)
     }
 
     fn shows(&self, value: ValueId) -> bool {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::entity_filter::type_of;
 use super::filtered_summary;
-use super::layer::FilterLayer;
+use super::layer::{self, FilterLayer};
 use super::variable_range::{self, VariableRanges};
 use crate::query::{
     ContainerId, ContainerInfo, EntityFacts, EntityId, EntityList, EventCount, EventEntity, FirstFreeNumbers,
@@ -322,18 +322,11 @@ impl FilterLayer for HideSource {
     }
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
-        FilterLayer::facts(self, id)?;
-        let mut ids = self.inner.related_entities(id, limit.saturating_mul(4))?;
-        ids.retain(|&id| FilterLayer::facts(self, id).is_ok());
-        ids.truncate(limit);
-        Ok(ids)
+        layer::visible_related_entities(self, id, limit)
     }
 
     fn operation_parts(&self, id: EntityId) -> Result<Vec<OperationPart>, QueryError> {
-        FilterLayer::facts(self, id)?;
-        let mut parts = self.inner.operation_parts(id)?;
-        parts.retain(|part| FilterLayer::facts(self, part.id).is_ok());
-        Ok(parts)
+        layer::visible_operation_parts(self, id)
     }
 
     fn members(&self, container: ContainerId) -> Vec<ContainerInfo> {

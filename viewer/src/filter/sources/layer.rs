@@ -259,6 +259,30 @@ pub trait FilterLayer: Send + Sync {
     }
 }
 
+/// The related entities of the inner source that a layer contains: those with facts.
+pub(super) fn visible_related_entities(
+    layer: &impl FilterLayer,
+    id: EntityId,
+    limit: usize,
+) -> Result<Vec<EntityId>, QueryError> {
+    FilterLayer::facts(layer, id)?;
+    let mut ids = layer.inner_source().related_entities(id, limit.saturating_mul(4))?;
+    ids.retain(|&id| FilterLayer::facts(layer, id).is_ok());
+    ids.truncate(limit);
+    Ok(ids)
+}
+
+/// The parts of an operation of the inner source that a layer contains.
+pub(super) fn visible_operation_parts(
+    layer: &impl FilterLayer,
+    id: EntityId,
+) -> Result<Vec<OperationPart>, QueryError> {
+    FilterLayer::facts(layer, id)?;
+    let mut parts = layer.inner_source().operation_parts(id)?;
+    parts.retain(|part| FilterLayer::facts(layer, part.id).is_ok());
+    Ok(parts)
+}
+
 impl<L: FilterLayer> TimelineSource for L {
     fn summary(&self) -> TraceSummary {
         FilterLayer::summary(self)

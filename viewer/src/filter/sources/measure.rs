@@ -35,8 +35,8 @@ struct MeasuredTree<'a> {
 /// One number per container; `None` if there is nothing to measure.
 pub(crate) fn numbers(source: &Arc<dyn TimelineSource>, key: &OrderKey) -> Result<Vec<Option<f64>>, FilterError> {
     let extent = source.extent();
-    let time_range = match key.during {
-        Some(during) => during.intersection(extent)?,
+    let time_range = match key.time_range {
+        Some(time_range) => time_range.intersection(extent)?,
         // A trace without duration may still have entities, so the time range is at least 1 ns.
         None => TimeRange { to: GlobalNanos(extent.to.0.max(extent.from.0.saturating_add(1))), ..extent },
     };

@@ -135,7 +135,7 @@ impl<const K: usize> PackedTableWriter<K> {
         // A read of the last numbers also touches the bytes after them.
         out.write(&[0; SLACK])?;
         let directory_offset = out.align()?;
-        directory.each_portion(1, |bytes| out.write(bytes))?;
+        directory.for_each_portion(1, |bytes| out.write(bytes))?;
         Ok(TableRef { rows, payload, directory: directory_offset })
     }
 }

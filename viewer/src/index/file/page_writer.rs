@@ -56,7 +56,7 @@ impl PageWriter {
     pub(crate) fn append(&mut self, mut piece: Self) -> io::Result<u64> {
         let offset = self.align()? - ALIGNMENT;
         if let PageSink::Piece(pages) = piece.sink {
-            pages.each_portion(1, |bytes| self.write(bytes))?;
+            pages.for_each_portion(1, |bytes| self.write(bytes))?;
             self.write(&std::mem::take(&mut piece.buffer))?;
         }
         Ok(offset)

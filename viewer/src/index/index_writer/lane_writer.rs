@@ -87,7 +87,7 @@ impl LaneDirectory {
     /// assume.
     pub(crate) fn append(&mut self, other: Self, offset: u64) -> io::Result<()> {
         let mut bytes = Vec::new();
-        other.records.each_portion(LaneRecord::BYTES, |records| {
+        other.records.for_each_portion(LaneRecord::BYTES, |records| {
             bytes.clear();
             for record in records.chunks_exact(LaneRecord::BYTES) {
                 LaneRecord::decode(record).shift_by(offset).encode(&mut bytes);
@@ -101,7 +101,7 @@ impl LaneDirectory {
     pub(crate) fn write(self, out: &mut PageWriter) -> io::Result<PageBytes> {
         let len = self.records.len() / LaneRecord::BYTES as u64;
         let offset = out.align()?;
-        self.records.each_portion(1, |bytes| out.write(bytes))?;
+        self.records.for_each_portion(1, |bytes| out.write(bytes))?;
         Ok(PageBytes { offset, len })
     }
 }

@@ -75,7 +75,7 @@ impl NestedLanes {
         for word in &head {
             out.write(&word.to_le_bytes())?;
         }
-        rows.each_portion(1, |bytes| out.write(bytes))?;
+        rows.for_each_portion(1, |bytes| out.write(bytes))?;
         let sums = PageBytes { offset, len: words + head.len() as u64 };
         let table = TableRef { rows: head[0], ..TableRef::default() };
         Ok(LaneRecord { container: self.container, ty: self.ty, table, sums, ..LaneRecord::default() })

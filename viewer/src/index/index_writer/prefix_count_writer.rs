@@ -68,7 +68,7 @@ impl PrefixCountWriter {
         let values = PageBytes { offset: out.align()?, len: self.values.values.len() as u64 };
         self.values.values.iter().try_for_each(|&value| out.write(&(value as u32).to_le_bytes()))?;
         let sums = PageBytes { offset: out.align()?, len: self.rows.div_ceil(stride(self.counts.len())) };
-        self.entries.each_portion(1, |bytes| out.write(bytes))?;
+        self.entries.for_each_portion(1, |bytes| out.write(bytes))?;
         Ok(PrefixCountSections { values, sums })
     }
 }

@@ -200,7 +200,7 @@ impl TimeSumWriter {
         if let Some(width) = width {
             out.write(&u64::from(width).to_le_bytes())?;
         }
-        rows.each_portion(1, |bytes| out.write(bytes))?;
+        rows.for_each_portion(1, |bytes| out.write(bytes))?;
         // A read of the last numbers also touches the bytes after them.
         out.write(&[0; SLACK])?;
         Ok(PageBytes { offset, len: if width.is_some() { CHECKPOINTS } else { DENSE } })

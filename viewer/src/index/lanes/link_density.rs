@@ -156,7 +156,7 @@ impl LinkDensityWriter {
             }
             min_links = level.row_count / 2;
             let mut table = PackedTableWriter::<COLUMNS>::new(room, out)?;
-            level.rows.each_portion(ROW_BYTES, |rows| {
+            level.rows.for_each_portion(ROW_BYTES, |rows| {
                 rows.chunks_exact(ROW_BYTES).try_for_each(|row| {
                     let word = |word_index: usize| {
                         row[8 * word_index..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))

@@ -182,7 +182,7 @@ impl<'a> IndexVariableLane<'a> {
 
 /// A sample of an unpacked block.
 #[derive(Clone, Copy)]
-struct BlockSample {
+struct UnpackedSample {
     start: i64,
     end: i64,
     value: f64,
@@ -238,9 +238,9 @@ impl<'a> SampleWalk<'a> {
         self.block.row + self.starts[..self.block.len].partition_point(|&start| start < timestamp) as u64
     }
 
-    fn sample(&self, index: usize) -> BlockSample {
+    fn sample(&self, index: usize) -> UnpackedSample {
         let (start, end) = (timestamp(self.starts[index % BLOCK]), timestamp(self.starts[index % BLOCK + 1]));
-        BlockSample { start, end, value: f64::from_bits(self.values[index % BLOCK]) }
+        UnpackedSample { start, end, value: f64::from_bits(self.values[index % BLOCK]) }
     }
 
     /// Minimum, maximum and mean over a time range.
@@ -267,7 +267,7 @@ impl<'a> SampleWalk<'a> {
         if index >= self.block.len || self.starts[index] >= bound {
             return None;
         }
-        let clip = |sample: BlockSample| {
+        let clip = |sample: UnpackedSample| {
             VariableNode::of(sample.value, sample.end.min(to).saturating_sub(sample.start.max(from)).max(0))
         };
         let (first_sample, mut last) = (self.sample(index), None);

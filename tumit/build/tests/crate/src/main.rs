@@ -17,12 +17,12 @@ mod by_script {
 }
 
 /// Functions with one level removed.
-pub mod quiet {
+pub mod without_level {
     include!(concat!(env!("OUT_DIR"), "/quiet.rs"));
 }
 
 /// Functions with all levels removed.
-pub mod silent {
+pub mod without_levels {
     tracer_rt::events!(pub "specs/app.tumit", off = [APP, DEBUG, NET]);
 }
 
@@ -82,8 +82,8 @@ fn ready<T>(future: impl std::future::Future<Output = T>) -> T {
 }
 
 fn main() {
-    quiet::app::type_(1, 2, 3, 4);
-    drop(silent::net::fetch(1, "nothing"));
+    without_level::app::type_(1, 2, 3, 4);
+    drop(without_levels::net::fetch(1, "nothing"));
     assert_eq!(by_macro::APP_VERSION, by_script::APP_VERSION);
     match std::env::args().nth(1).as_deref() {
         Some("macro") => with_macro::run(),

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use serde::Serialize;
-use tumit_paje::DiagnosticSeverity;
 use tumit_paje::read::{PajeReadError, PajeReader, TraceLine};
+use tumit_paje::{DiagnosticSeverity, excerpt};
 use tumit_viewer::sim::{EntityCounts, Simulation};
 
 use crate::cmd::ExitStatus;
@@ -157,7 +157,7 @@ pub(super) fn check(
         let has_more = reader.next(&mut simulation).map_err(|error| read_error_message(error, name))?;
         if simulation.kinds_of_faults() > kinds {
             kinds = simulation.kinds_of_faults();
-            texts.push((reader.number(), shorten_line(reader.bytes())));
+            texts.push((reader.number(), excerpt(String::from_utf8_lossy(reader.bytes()).trim())));
         }
         if !has_more || (strict && (kinds > 0 || reader.kinds_of_faults() > 0)) {
             break;
@@ -222,17 +222,4 @@ fn report(
 
 fn read_error_message(error: PajeReadError, name: &str) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot read `{name}`"))
-}
-
-/// Maximum number of characters of a line in the report.
-const MAX_LINE_CHARACTERS: usize = 80;
-
-fn shorten_line(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    let mut short: String =
-        text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_LINE_CHARACTERS).collect();
-    if text.trim().chars().nth(MAX_LINE_CHARACTERS).is_some() {
-        short.push('…');
-    }
-    short
 }

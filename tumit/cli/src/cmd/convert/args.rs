@@ -68,7 +68,7 @@ pub(crate) struct Args {
     pub(super) launch: LaunchChoice,
 
     #[command(flatten)]
-    pub(super) dating: ClockOptions,
+    pub(super) clock_options: ClockOptions,
 
     /// Uses the rules of this spec instead of the recorded ones
     #[arg(long, value_name = "SPEC")]
@@ -95,7 +95,7 @@ pub(crate) struct Args {
 impl Args {
     pub(super) fn convert_choices(&self) -> ConvertChoices<'_> {
         ConvertChoices {
-            dating: self.dating,
+            clock_options: self.clock_options,
             resources: self.resources,
             rules: self.rules.as_deref(),
             text_output: self.text_output.as_deref(),

@@ -6,7 +6,7 @@ use tumit_paje::write;
 
 use crate::option_values::time_unit::TimeUnitChoice;
 
-/// The options.
+/// Options for the text that the command writes.
 #[derive(Clone, Copy, Debug, clap::Args)]
 #[command(next_help_heading = "Pajé text")]
 pub(super) struct PajeStyleOptions {

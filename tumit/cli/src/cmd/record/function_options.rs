@@ -58,7 +58,7 @@ mod tests {
     use super::{duration, patterns};
 
     #[test]
-    fn values_are_checked() {
+    fn invalid_durations_and_patterns_are_rejected() {
         assert_eq!(duration("10us"), Ok(10_000));
         assert!(duration("-1ms").is_err() && duration("soon").is_err());
         assert!(patterns("a*;!b").is_ok());

@@ -57,7 +57,7 @@ mod tests {
     use tumit_preload::recorders::{Recorder, RecorderSet};
 
     #[test]
-    fn names_are_checked() {
+    fn unknown_levels_are_rejected() {
         assert_eq!(chosen_recorders(&[]), None);
         assert_eq!(chosen_recorders(&[RecorderName::Openmp]), Some(RecorderSet::from([Recorder::OpenMp])));
         let named = [RecorderName::Io, RecorderName::Functions, RecorderName::Counters];

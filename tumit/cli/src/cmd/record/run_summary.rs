@@ -105,8 +105,8 @@ impl RunSummary {
     pub(crate) fn lines(&self, folder_name: &str) -> Vec<String> {
         let wall = duration(i64::try_from(self.wall_time.as_nanos()).unwrap_or(i64::MAX));
         let Some(run) = &self.run else {
-            let what = self.problem.clone().unwrap_or_else(|| "the run is large".to_owned());
-            return vec![format!("{wall}; {what}"), format!("next: tumit info {folder_name}")];
+            let problem = self.problem.clone().unwrap_or_else(|| "the run is large".to_owned());
+            return vec![format!("{wall}; {problem}"), format!("next: tumit info {folder_name}")];
         };
         let ranks = run.distinct_processes().filter(|process| is_rank(process)).count();
         let count = match ranks {

@@ -7,7 +7,7 @@ use anyhow::{bail, ensure};
 use tumit_paje::time_text::{self, TimeTextError};
 use tumit_perspectives::cards::{self, CardView};
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
-use tumit_perspectives::diagram::{DiagramMode, ModeDiagram};
+use tumit_perspectives::diagram::{DiagramMode, DiagramRowsOfMode};
 use tumit_perspectives::draw::{DrawOptions, PaletteKind, add_patterns, draw};
 use tumit_perspectives::execution::Execution;
 use tumit_perspectives::execution::categories::{CategoryRule, CategoryTable};
@@ -262,7 +262,7 @@ impl<'a> RequestedView<'a> {
         source: &Arc<dyn TimelineSource>,
         range: OpenTimeRange,
         image: PerspectiveImage,
-    ) -> anyhow::Result<Option<(ModeDiagram, OpenTimeRange)>> {
+    ) -> anyhow::Result<Option<(DiagramRowsOfMode, OpenTimeRange)>> {
         let ViewKind::Diagram(mode) = self.view else { return Ok(None) };
         let range = range.to_closed_range(source.extent())?;
         let execution = self.execution(Arc::clone(source))?;

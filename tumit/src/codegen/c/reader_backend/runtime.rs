@@ -54,7 +54,7 @@ pub(super) fn text() -> String {
 
 /// The constant for a scalar type.
 pub(super) fn scalar_name(scalar: Scalar) -> &'static str {
-    SCALARS[scalar_number(scalar)]
+    SCALARS[scalar.number() as usize]
 }
 
 /// Names of the scalar types, in the order of their numbers in a schema.
@@ -77,29 +77,6 @@ pub(super) const SCALARS: [&str; 17] = [
     "TUMIT1R_STRING",
     "TUMIT1R_BYTES",
 ];
-
-/// The number of a scalar type in a schema.
-pub(super) fn scalar_number(scalar: Scalar) -> usize {
-    match scalar {
-        Scalar::U8 => 0,
-        Scalar::U16 => 1,
-        Scalar::U32 => 2,
-        Scalar::U64 => 3,
-        Scalar::I8 => 4,
-        Scalar::I16 => 5,
-        Scalar::I32 => 6,
-        Scalar::I64 => 7,
-        Scalar::F32 => 8,
-        Scalar::F64 => 9,
-        Scalar::Bool => 10,
-        Scalar::Date => 11,
-        Scalar::Pointer => 12,
-        Scalar::Enum { .. } => 13,
-        Scalar::Interned => 14,
-        Scalar::String => 15,
-        Scalar::Bytes => 16,
-    }
-}
 
 /// The numbers of the byte format, and numbers that only the reader uses.
 fn numbers() -> String {

@@ -49,7 +49,7 @@ fn scalars_have_the_numbers_of_the_schema() {
         Scalar::Bytes,
     ];
     for (number, scalar) in scalars.into_iter().enumerate() {
-        assert_eq!(runtime::scalar_number(scalar), number);
+        assert_eq!(scalar.number() as usize, number);
         let field = FieldInfo { name: String::new(), ty: FieldType::One(scalar) };
         let record =
             RecordType { name: String::new(), level: 0, kind: RecordKind::Event, located: false, fields: vec![field] };

@@ -42,7 +42,7 @@ impl EdgeChange {
     }
 
     /// The time until an edge.
-    fn until(self, time: i64) -> i64 {
+    fn nanos_before(self, time: i64) -> i64 {
         self.count.wrapping_mul(time).wrapping_sub(self.times)
     }
 }
@@ -139,7 +139,7 @@ fn add_shares(
         while let Some((_, change)) = changes.next_if(|(at, _)| *at == edge) {
             open.add(change);
         }
-        let until = open.until(edges[edge].wrapping_sub(edges[0]));
+        let until = open.nanos_before(edges[edge].wrapping_sub(edges[0]));
         let time = until.wrapping_sub(low);
         if let Some(column) = edge.checked_sub(1).filter(|_| time > 0) {
             columns[column].push((value, time));

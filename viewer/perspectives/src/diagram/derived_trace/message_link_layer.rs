@@ -111,7 +111,7 @@ impl MessageLinkLayer {
 
     /// The messages that overlap a time range, by the earlier timestamp. It skips blocks that end
     /// before the time range.
-    fn overlapping(&self, range: TimeRange) -> impl Iterator<Item = (u32, &UnitMessage)> {
+    fn overlapping_messages(&self, range: TimeRange) -> impl Iterator<Item = (u32, &UnitMessage)> {
         let count = self.messages.list().len();
         let blocks = self.ends.iter().enumerate().filter(move |(_, latest)| **latest > range.from.0);
         let places = blocks.flat_map(move |(block, _)| block * BLOCK..count.min((block + 1) * BLOCK));
@@ -168,7 +168,7 @@ impl FilterLayer for MessageLinkLayer {
             return self.inner.links(ty, time_range, limit);
         }
         check_time_range(time_range)?;
-        let mut messages = self.overlapping(time_range);
+        let mut messages = self.overlapping_messages(time_range);
         let items: Vec<LinkEntity> = messages.by_ref().take(limit).map(|message| self.link(message)).collect();
         let total = items.len() as u64 + messages.count() as u64;
         Ok(EntityList { total, items })
@@ -185,7 +185,8 @@ impl FilterLayer for MessageLinkLayer {
             return self.inner.link_counts(ty, time_range, exponent, visit);
         }
         check_time_range(time_range)?;
-        self.overlapping(time_range).try_for_each(|message| visit(&LinkCount::of_link(&self.link(message), exponent)))
+        self.overlapping_messages(time_range)
+            .try_for_each(|message| visit(&LinkCount::of_link(&self.link(message), exponent)))
     }
 
     /// The facts of a link are those of its message in the trace, with the value in this trace.

@@ -15,7 +15,7 @@ use tumit_viewer::query::{
     MixtureCells, QueryError, StateEntity, StateLaneId, TimeRange, TimelineSource, TraceSummary, TypeId, ValueId,
 };
 
-use super::timeline_states::{TimelineState, TimelineStates};
+use super::timeline_states::{DerivedState, DerivedStates};
 use super::touching_links::{links_in, states_at_endpoints};
 use crate::unit_lists::UnitLists;
 
@@ -70,7 +70,7 @@ pub(super) struct StateLanes {
     /// The containers, the messages, and the types and values of the states. It has no states.
     inner: Arc<dyn TimelineSource>,
     table: Arc<LaneTable>,
-    states: TimelineStates,
+    states: DerivedStates,
     /// For each timeline, the number of its first state, and the end of all numbers.
     bases: Vec<u32>,
     count: OnceLock<u64>,
@@ -78,7 +78,7 @@ pub(super) struct StateLanes {
 
 impl StateLanes {
     /// Adds states to a trace without states.
-    pub(super) fn new(inner: Arc<dyn TimelineSource>, table: Arc<LaneTable>, states: TimelineStates) -> Self {
+    pub(super) fn new(inner: Arc<dyn TimelineSource>, table: Arc<LaneTable>, states: DerivedStates) -> Self {
         let (mut bases, mut base) = (Vec::with_capacity(table.lane_of_timeline.len() + 1), 0_u32);
         for timeline in 0..table.lane_of_timeline.len() {
             bases.push(base);
@@ -102,13 +102,13 @@ impl StateLanes {
         sums.cells()
     }
 
-    fn id(&self, timeline: u32, state: TimelineState) -> EntityId {
+    fn id(&self, timeline: u32, state: DerivedState) -> EntityId {
         let number = u32::try_from(state.number).unwrap_or(u32::MAX);
         EntityId::State(self.bases[timeline as usize].saturating_add(number))
     }
 
     /// The timeline and the state with an id.
-    fn state(&self, id: EntityId) -> Option<(usize, TimelineState)> {
+    fn state(&self, id: EntityId) -> Option<(usize, DerivedState)> {
         let EntityId::State(number) = id else { return None };
         let timeline = self.bases.partition_point(|base| *base <= number).checked_sub(1)?;
         let timeline = Some(timeline).filter(|timeline| *timeline < self.table.lane_of_timeline.len())?;
@@ -152,7 +152,7 @@ impl FilterLayer for StateLanes {
 
     fn summary(&self) -> TraceSummary {
         let states = *self.count.get_or_init(|| {
-            let count = |timeline| self.states.all(timeline).count() as u64;
+            let count = |timeline| self.states.all_states(timeline).count() as u64;
             map_indexes(self.table.lane_of_timeline.len(), AT_ONCE, count).into_iter().sum()
         });
         TraceSummary { states, ..self.inner.summary() }
@@ -160,7 +160,7 @@ impl FilterLayer for StateLanes {
 
     fn depths(&self, container: ContainerId, ty: TypeId) -> u32 {
         let timelines = self.table.timelines_of(StateLaneId { container, ty, depth: 0 }).unwrap_or_default();
-        u32::from(timelines.iter().any(|timeline| self.states.all(*timeline as usize).next().is_some()))
+        u32::from(timelines.iter().any(|timeline| self.states.all_states(*timeline as usize).next().is_some()))
     }
 
     fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {

@@ -1,4 +1,4 @@
-//! [`TimelineStates`]: the states of a diagram, read from the timelines of an execution.
+//! [`DerivedStates`]: the states of a diagram, read from the timelines of an execution.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const PIECES_PER_COLUMN: usize = 16;
 
 /// A state of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TimelineState {
+pub(super) struct DerivedState {
     /// The number of changes of the timeline until its start.
     pub(super) number: usize,
     /// Start in nanoseconds.
@@ -34,8 +34,8 @@ pub(super) struct TimelineState {
 }
 
 /// The states of some timelines. Those of one timeline never overlap.
-pub(super) struct TimelineStates {
-    timelines: StateTimelines,
+pub(super) struct DerivedStates {
+    timelines: TimelineSet,
     /// The value of each category or task. Times of a category without a value have no states. The
     /// value of [`ActivityCategory::Ignored`] is that of the critical path: timelines of units do
     /// not have this category.
@@ -47,7 +47,7 @@ pub(super) struct TimelineStates {
 }
 
 /// The timelines that determine the states.
-pub(super) enum StateTimelines {
+pub(super) enum TimelineSet {
     Categories(CategoryTimelines),
     /// The innermost task of each unit.
     Tasks(Arc<TaskSet>),
@@ -110,12 +110,12 @@ fn with_path(timeline: &CategoryTimeline, path: &[(i64, i64)], extent: TimeRange
 
 /// A timeline of categories or of tasks.
 #[derive(Clone, Copy)]
-enum StateTimeline<'a> {
+enum TimelineRef<'a> {
     Category(&'a CategoryTimeline),
     Task(&'a TaskTimeline),
 }
 
-impl<'a> StateTimeline<'a> {
+impl<'a> TimelineRef<'a> {
     fn changes(self) -> &'a [i64] {
         match self {
             Self::Category(timeline) => timeline.timestamps(),
@@ -139,8 +139,8 @@ fn piece_numbers(changes: &[i64], range: TimeRange) -> RangeInclusive<usize> {
     first..=changes.partition_point(|change| *change < range.to.0).max(first)
 }
 
-impl TimelineStates {
-    pub(super) fn new(timelines: StateTimelines, values: Arc<Vec<Option<ValueId>>>, extent: TimeRange) -> Self {
+impl DerivedStates {
+    pub(super) fn new(timelines: TimelineSet, values: Arc<Vec<Option<ValueId>>>, extent: TimeRange) -> Self {
         let value_count = values.iter().flatten().map(|value| value.index() + 1).max().unwrap_or(0);
         Self { timelines, values, value_count, extent }
     }
@@ -150,12 +150,10 @@ impl TimelineStates {
         ColumnSums::new(edges, self.value_count)
     }
 
-    fn timeline(&self, timeline: usize) -> Option<StateTimeline<'_>> {
+    fn timeline(&self, timeline: usize) -> Option<TimelineRef<'_>> {
         match &self.timelines {
-            StateTimelines::Categories(timelines) => timelines.get(timeline).map(StateTimeline::Category),
-            StateTimelines::Tasks(tasks) => {
-                tasks.by_unit().get(timeline).map(|unit| StateTimeline::Task(&unit.timeline))
-            }
+            TimelineSet::Categories(timelines) => timelines.get(timeline).map(TimelineRef::Category),
+            TimelineSet::Tasks(tasks) => tasks.by_unit().get(timeline).map(|unit| TimelineRef::Task(&unit.timeline)),
         }
     }
 
@@ -165,18 +163,18 @@ impl TimelineStates {
     }
 
     /// A time range within that of all states.
-    fn inside(&self, range: TimeRange) -> TimeRange {
+    fn clamp_to_states(&self, range: TimeRange) -> TimeRange {
         TimeRange { from: range.from.max(self.extent.from), to: range.to.min(self.extent.to) }
     }
 
     /// The states of a timeline at any time, by start.
-    pub(super) fn all(&self, timeline: usize) -> impl Iterator<Item = TimelineState> {
+    pub(super) fn all_states(&self, timeline: usize) -> impl Iterator<Item = DerivedState> {
         self.states(timeline, self.extent)
     }
 
     /// The states of a timeline that overlap a time range, by start. They are not cut.
-    pub(super) fn states(&self, timeline: usize, range: TimeRange) -> impl Iterator<Item = TimelineState> {
-        let inside = self.inside(range);
+    pub(super) fn states(&self, timeline: usize, range: TimeRange) -> impl Iterator<Item = DerivedState> {
+        let inside = self.clamp_to_states(range);
         let of_timeline = self.timeline(timeline).filter(|_| inside.from < inside.to);
         of_timeline.into_iter().flat_map(move |timeline| {
             piece_numbers(timeline.changes(), inside).filter_map(move |number| self.piece(timeline, number))
@@ -184,28 +182,28 @@ impl TimelineStates {
     }
 
     /// The state of a timeline with a number.
-    pub(super) fn state(&self, timeline: usize, number: usize) -> Option<TimelineState> {
+    pub(super) fn state(&self, timeline: usize, number: usize) -> Option<DerivedState> {
         let timeline = self.timeline(timeline).filter(|timeline| number <= timeline.changes().len())?;
         self.piece(timeline, number)
     }
 
     /// The state after the first `number` changes, which exist.
-    fn piece(&self, timeline: StateTimeline<'_>, number: usize) -> Option<TimelineState> {
+    fn piece(&self, timeline: TimelineRef<'_>, number: usize) -> Option<DerivedState> {
         let (changes, low, high) = (timeline.changes(), self.extent.from.0, self.extent.to.0);
         let begin = number.checked_sub(1).and_then(|before| changes.get(before)).map_or(low, |begin| (*begin).max(low));
         let end = changes.get(number).map_or(high, |end| (*end).min(high));
         let value = self.values.get(timeline.content_after(number)?).copied().flatten();
-        value.filter(|_| begin < end).map(|value| TimelineState { number, from: begin, to: end, value })
+        value.filter(|_| begin < end).map(|value| DerivedState { number, from: begin, to: end, value })
     }
 
     /// Adds the times of the states of a timeline to sums in columns. Takes O(n) of the states, or
     /// O(log n) per column for categories with many states.
     pub(super) fn add_times(&self, timeline: usize, sums: &mut ColumnSums) {
-        let range = self.inside(sums.range());
+        let range = self.clamp_to_states(sums.range());
         if range.from >= range.to {
             return;
         }
-        if let Some(StateTimeline::Category(timeline)) = self.timeline(timeline) {
+        if let Some(TimelineRef::Category(timeline)) = self.timeline(timeline) {
             let pieces = piece_numbers(timeline.timestamps(), range);
             if pieces.end() - pieces.start() > sums.edges().len().saturating_mul(PIECES_PER_COLUMN) {
                 return self.add_category_times(timeline, sums);

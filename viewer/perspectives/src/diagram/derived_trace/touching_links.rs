@@ -5,7 +5,7 @@ use tumit_viewer::query::{
 };
 
 /// A time range that overlaps all entities that touch another one.
-fn wider(range: TimeRange) -> TimeRange {
+fn widen(range: TimeRange) -> TimeRange {
     let (from, to) = (range.from.0.saturating_sub(1), range.to.0.saturating_add(1));
     TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }
 }
@@ -31,7 +31,7 @@ pub(super) fn links_in(
 ) -> Result<Vec<EntityId>, QueryError> {
     let is_within = |end: ContainerId, time: GlobalNanos| end == container && life.from <= time && time <= life.to;
     let touches = |link: &LinkEntity| is_within(link.start, link.start_time) || is_within(link.end, link.end_time);
-    Ok(links(source, wider(life))?.into_iter().filter(touches).map(|link| link.id).take(limit).collect())
+    Ok(links(source, widen(life))?.into_iter().filter(touches).map(|link| link.id).take(limit).collect())
 }
 
 /// The states at both endpoints of a link. They include states that end or begin there. `list`
@@ -45,11 +45,11 @@ pub(super) fn states_at_endpoints(
     list: impl Fn(ContainerId, TimeRange) -> Vec<StateEntity>,
 ) -> Result<Vec<EntityId>, QueryError> {
     let TimeRange { from, to } = source.facts(link)?.life;
-    let life = wider(TimeRange { from: from.min(to), to: from.max(to) });
+    let life = widen(TimeRange { from: from.min(to), to: from.max(to) });
     let mut ids = Vec::new();
     if let Some(link) = links(source, life)?.into_iter().find(|candidate| candidate.id == link) {
         for (container, time) in [(link.start, link.start_time), (link.end, link.end_time)] {
-            let instant = wider(TimeRange { from: time, to: time });
+            let instant = widen(TimeRange { from: time, to: time });
             ids.extend(list(container, instant).into_iter().map(|state| state.id));
         }
     }

@@ -6,10 +6,10 @@ mod bar_values;
 
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 
-use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint};
+use crate::chart::{AxisUnit, Bar, BarChart, ChartPaint};
+use crate::draw::axis_numbers::value_text;
 use crate::draw::chart_canvas::{ChartCanvas, baseline_shift};
 use crate::draw::chart_region::RegionShape;
-use crate::draw::number_text::value_text;
 use crate::draw::plot_area::{PlotArea, PlotMargins, label_step, separate};
 use bar_names::BarNames;
 pub(in crate::draw) use bar_values::bar_text;
@@ -47,7 +47,7 @@ pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart:
 }
 
 /// One vertical bar with its parts, above the largest value so far.
-fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &ChartBar, center: f32, width: f32, axis_unit: AxisUnit) {
+fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &Bar, center: f32, width: f32, axis_unit: AxisUnit) {
     let left = center - width / 2.0;
     let between = |from: f64, to: f64| {
         let (top, bottom) = (area.y(from.max(to)), area.y(from.min(to)));
@@ -87,7 +87,7 @@ fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, s
 }
 
 /// A single bar, with its values beside it.
-fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, bar: &ChartBar) {
+fn draw_meter(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, bar: &Bar) {
     let mut style = canvas.label_style(TextAnchor::Start);
     style.size = canvas.sizes.subtitle;
     style.color = canvas.theme.ink;

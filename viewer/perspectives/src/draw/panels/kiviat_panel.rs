@@ -6,9 +6,9 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::font;
 
 use crate::chart::{AxisUnit, ChartPaint, KiviatChart, KiviatSpoke};
+use crate::draw::axis_numbers::value_text;
 use crate::draw::chart_canvas::{ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, text_frame};
 use crate::draw::chart_region::{RegionShape, RegionSubject};
-use crate::draw::number_text::value_text;
 use crate::draw::plot_area::label_step;
 use crate::draw::short_names::ShortNames;
 

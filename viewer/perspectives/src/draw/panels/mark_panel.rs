@@ -3,7 +3,7 @@
 use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
 
-use crate::chart::{ChartMark, MarkAxis, MarkChart, MarkForm};
+use crate::chart::{MarkAxis, MarkChart, MarkForm, PanelMark};
 use crate::draw::chart_canvas::{ChartCanvas, LabelStyle, baseline_shift};
 use crate::draw::chart_region::{RegionShape, RegionSubject};
 use crate::draw::plot_area::{LABEL_GAP, label_step};
@@ -128,7 +128,7 @@ impl<'a> MarkArea<'a> {
             MarkForm::Discs => 4.0,
             MarkForm::Bars | MarkForm::Cells => (self.frame.width / self.horizontal.count() as f32 / 2.0).max(4.0),
         };
-        let middle = |mark: &ChartMark| match self.chart.form {
+        let middle = |mark: &PanelMark| match self.chart.form {
             MarkForm::Bars => f32::midpoint(self.y(0.0), self.y(mark.y)),
             MarkForm::Discs | MarkForm::Cells => self.y(mark.y),
         };
@@ -196,7 +196,7 @@ impl<'a> MarkArea<'a> {
         }
     }
 
-    fn draw_disc(&self, canvas: &mut ChartCanvas, mark: &ChartMark, title: Option<String>) {
+    fn draw_disc(&self, canvas: &mut ChartCanvas, mark: &PanelMark, title: Option<String>) {
         // Many marks are small and translucent, so that their density is visible.
         let density = self.chart.marks.len() as f32 / (self.frame.width * self.frame.height).max(1.0);
         let (radius, alpha) = if density > 0.01 {
@@ -210,7 +210,7 @@ impl<'a> MarkArea<'a> {
         canvas.translucent_disc((self.x(mark.x), self.y(mark.y)), radius, fill, title);
     }
 
-    fn draw_bar(&self, canvas: &mut ChartCanvas, mark: &ChartMark, title: Option<String>) {
+    fn draw_bar(&self, canvas: &mut ChartCanvas, mark: &PanelMark, title: Option<String>) {
         let step = self.frame.width / self.horizontal.count() as f32;
         let gap = if step >= 4.0 { (step * 0.18).min(12.0) } else { 0.0 };
         let width = (step - gap).clamp(0.5, MAX_STEP);
@@ -220,7 +220,7 @@ impl<'a> MarkArea<'a> {
         self.draw_text(canvas, mark, frame, frame.bottom() - 4.0);
     }
 
-    fn draw_cell(&self, canvas: &mut ChartCanvas, mark: &ChartMark, title: Option<String>) {
+    fn draw_cell(&self, canvas: &mut ChartCanvas, mark: &PanelMark, title: Option<String>) {
         let side = self.frame.width / self.horizontal.count() as f32;
         let gap = (side * 0.08).clamp(if side >= 4.0 { 1.0 } else { 0.0 }, 3.0);
         let inner = (side - gap).max(0.5);
@@ -235,7 +235,7 @@ impl<'a> MarkArea<'a> {
     }
 
     /// The text inside a mark, if the mark has room for it.
-    fn draw_text(&self, canvas: &mut ChartCanvas, mark: &ChartMark, frame: OutlineRect, baseline: f32) {
+    fn draw_text(&self, canvas: &mut ChartCanvas, mark: &PanelMark, frame: OutlineRect, baseline: f32) {
         let mut style = canvas.label_style(TextAnchor::Middle);
         let is_wide = ChartCanvas::width(&mark.text, style) + 3.0 <= frame.width;
         if !mark.text.is_empty() && is_wide && frame.height >= style.size * 1.3 {

@@ -6,10 +6,10 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::ColorTheme;
 
 use crate::chart::{ChartMatrixCell, ChartPaint, MatrixChart};
+use crate::draw::axis_numbers::{exact_text, value_text};
 use crate::draw::chart_canvas::{ChartCanvas, LabelStyle, baseline_shift};
 use crate::draw::chart_region::{RegionShape, RegionSubject};
 use crate::draw::color_scale::ColorScale;
-use crate::draw::number_text::{exact_text, value_text};
 use crate::draw::plot_area::label_step;
 use crate::draw::short_names::ShortNames;
 

@@ -4,11 +4,11 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity};
 
 use crate::chart::{LegendItem, NetworkChart, NetworkEdge, NetworkNode};
+use crate::draw::axis_numbers::exact_text;
 use crate::draw::chart_canvas::{
     ChartCanvas, LabelStyle, ScenePoint, baseline_shift, have_overlap, name_of, text_frame,
 };
 use crate::draw::chart_region::{RegionShape, RegionSubject};
-use crate::draw::number_text::exact_text;
 use crate::draw::short_names::ShortNames;
 
 /// If there are more edges, they are thin and translucent, so that edges below others stay visible.

@@ -6,9 +6,9 @@ use tumit_viewer::style::theme::ColorWithOpacity;
 use tumit_viewer::text::time_display::timestamp;
 
 use crate::chart::{ScatterChart, ScatterPoint};
+use crate::draw::axis_numbers::exact_text;
 use crate::draw::chart_canvas::{ChartCanvas, baseline_shift};
 use crate::draw::chart_region::{RegionShape, RegionSubject};
-use crate::draw::number_text::exact_text;
 use crate::draw::plot_area::{LABEL_GAP, PlotArea, PlotMargins, label_step};
 use crate::draw::value_axis::ValueAxis;
 

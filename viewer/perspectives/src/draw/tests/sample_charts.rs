@@ -4,7 +4,7 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{GlobalNanos, TimeRange};
 
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartMatrixCell, ChartPaint, ChartPanel, ChartTable, KiviatChart,
+    AxisUnit, Bar, BarChart, BarPart, ChartAxis, ChartMatrixCell, ChartPaint, ChartPanel, ChartTable, KiviatChart,
     KiviatSpoke, LegendItem, LevelChart, LevelExtremes, LevelSeries, MatrixChart, NetworkChart, NetworkEdge,
     NetworkNode, PortraitChart, PortraitPoint, ScatterChart, ScatterPoint, StatusCell, StatusGrid, TitledPanel,
     ViewChart,
@@ -100,7 +100,7 @@ fn summary(units: usize, name: &str) -> ViewChart {
         let value = [busy, overhead, 100.0 - busy - overhead];
         let part = |(category, value)| BarPart { paint: ChartPaint::Category(category), value };
         let parts = ActivityCategory::COUNTED.into_iter().zip(value).map(part).collect();
-        ChartBar { label: format!("{name}{unit}"), unit: Some(unit as u32), parts, ..ChartBar::default() }
+        Bar { label: format!("{name}{unit}"), unit: Some(unit as u32), parts, ..Bar::default() }
     };
     let panel = BarChart {
         axis: axis("time", AxisUnit::Percent, 100.0),
@@ -114,7 +114,7 @@ fn summary(units: usize, name: &str) -> ViewChart {
 fn meter() -> ViewChart {
     let part = |(category, value)| BarPart { paint: ChartPaint::Category(category), value };
     let parts = ActivityCategory::COUNTED.into_iter().zip([62.5, 31.25, 6.25]).map(part).collect();
-    let bar = ChartBar { label: "64 ranks".to_owned(), parts, ..ChartBar::default() };
+    let bar = Bar { label: "64 ranks".to_owned(), parts, ..Bar::default() };
     let panel = BarChart {
         axis: axis("ranks", AxisUnit::Percent, 100.0),
         arrangement: String::new(),
@@ -127,10 +127,10 @@ fn meter() -> ViewChart {
 fn profile() -> ViewChart {
     let panels = ActivityCategory::COUNTED.into_iter().map(|category| {
         let value = |k: usize| 100.0 * noise(k + 100 * category as usize) / 12.0;
-        let bar = |k: usize| ChartBar {
+        let bar = |k: usize| Bar {
             label: k.to_string(),
             parts: vec![BarPart { paint: ChartPaint::Category(category), value: value(k) }],
-            ..ChartBar::default()
+            ..Bar::default()
         };
         let panel = BarChart {
             axis: axis("time", AxisUnit::Percent, 9.0),
@@ -146,15 +146,15 @@ fn profile() -> ViewChart {
 fn queues(units: usize) -> ViewChart {
     let bar = |unit: usize| {
         let now = (noise(unit) * 12.0).floor();
-        ChartBar {
+        Bar {
             label: format!("rank {unit}"),
             unit: Some(unit as u32),
             parts: vec![BarPart { paint: ChartPaint::Now, value: now }],
             maximum: Some(now + (noise(unit + 9) * 8.0).floor()),
-            ..ChartBar::default()
+            ..Bar::default()
         }
     };
-    let bars: Vec<ChartBar> = (0..units).map(bar).collect();
+    let bars: Vec<Bar> = (0..units).map(bar).collect();
     let largest = bars.iter().filter_map(|bar| bar.maximum).fold(0.0, f64::max);
     let panel = BarChart {
         axis: axis("pending messages", AxisUnit::Count, largest),
@@ -178,11 +178,11 @@ fn tasks() -> ViewChart {
         "MPI_Allreduce of all energies and momenta",
         "finalize",
     ];
-    let bar = |(task, name): (usize, &&str)| ChartBar {
+    let bar = |(task, name): (usize, &&str)| Bar {
         label: (*name).to_owned(),
         base: 60.0 * noise(task + 3),
         parts: vec![BarPart { paint: ChartPaint::Task(task as u32), value: 10.0 + 28.0 * noise(task + 50) }],
-        ..ChartBar::default()
+        ..Bar::default()
     };
     let bars = NAMES.iter().enumerate().map(bar).collect();
     let panel = BarChart {
@@ -210,7 +210,7 @@ fn streak(units: usize) -> ViewChart {
         let value = (noise(unit) - 0.4) * 2.0 * SECOND;
         let category = if value > 0.0 { ActivityCategory::Busy } else { ActivityCategory::Idle };
         let parts = vec![BarPart { paint: ChartPaint::Category(category), value }];
-        ChartBar { label: format!("rank {unit}"), unit: Some(unit as u32), parts, ..ChartBar::default() }
+        Bar { label: format!("rank {unit}"), unit: Some(unit as u32), parts, ..Bar::default() }
     };
     let panel = BarChart {
         axis: axis("present streak", AxisUnit::Nanos, 1.2 * SECOND),

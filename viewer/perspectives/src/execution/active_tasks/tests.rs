@@ -115,6 +115,6 @@ proptest! {
             }
         }
         let range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(from + nanos) };
-        prop_assert_eq!(active.during(range), expected);
+        prop_assert_eq!(active.activity_in(range), expected);
     }
 }

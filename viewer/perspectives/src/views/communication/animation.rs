@@ -41,7 +41,7 @@ impl PerspectiveView for AnimationView {
         let scale = MessageScale::new(&request.options, execution.units().count(), sizes)?;
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         // Of a node of several units, the first one determines distances.
-        let pair = |(from, to): (u32, u32)| (bundles.first(from as usize), bundles.first(to as usize));
+        let pair = |(from, to): (u32, u32)| (bundles.first_unit(from as usize), bundles.first_unit(to as usize));
         let edges = edges(&measured, &sums, &nodes, |nodes, bytes| {
             scale.map_or(ChartPaint::Series(0), |scale| scale.paint(pair(nodes), bytes))
         });

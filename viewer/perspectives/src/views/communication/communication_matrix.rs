@@ -54,7 +54,7 @@ impl PerspectiveView for CommunicationMatrixView {
             let value = measured.value(*sum);
             if value > 0 {
                 // Of several units, the first one determines distances.
-                let pair = (bundles.first(*row as usize), bundles.first(*column as usize));
+                let pair = (bundles.first_unit(*row as usize), bundles.first_unit(*column as usize));
                 let paint = scale.map(|scale| scale.paint(pair, sum.bytes));
                 cells.push(ChartMatrixCell { row: *row, column: *column, value: number(value), paint });
             }

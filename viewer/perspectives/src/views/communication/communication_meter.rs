@@ -1,7 +1,7 @@
 //! [`CommunicationMeterView`] (G11): the pending messages or bytes in percent of their maximum.
 
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
+    AxisUnit, Bar, BarChart, BarPart, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
     TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
@@ -43,11 +43,11 @@ impl PerspectiveView for CommunicationMeterView {
             TimeMode::At => ("now", "maximum since the start"),
             TimeMode::Range | TimeMode::Moving => ("mean over the time range", "maximum in the time range"),
         };
-        let bar = ChartBar {
+        let bar = Bar {
             label: format!("pending {}", measured.word()),
             parts: vec![BarPart { paint: ChartPaint::Now, value: percent(now) }],
             maximum: Some(percent(so_far)),
-            ..ChartBar::default()
+            ..Bar::default()
         };
         let axis = ChartAxis::new("percent of the maximum", AxisUnit::Percent, 100.0);
         let axis_unit = measured.axis_unit();

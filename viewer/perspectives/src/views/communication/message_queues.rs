@@ -4,8 +4,7 @@ use tumit_viewer::parallel_map::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TitledPanel,
-    ViewChart,
+    AxisUnit, Bar, BarChart, BarPart, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -51,11 +50,10 @@ impl PerspectiveView for MessageQueuesView {
         let component = measured.component();
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
         let PendingByUnit { incoming, unaddressed, .. } = measured.messages.by_unit();
-        let has_unaddressed = !measured.messages.unaddressed().is_empty();
+        let has_unaddressed = !measured.messages.unaddressed_messages().is_empty();
         let queues =
             map_indexes(incoming.len(), SEARCHES_PER_THREAD, |unit| queue(&incoming[unit], request, component));
-        let mut bars: Vec<ChartBar> =
-            (0..bundles.count()).map(|bundle| bar(execution, &bundles, bundle, &queues)).collect();
+        let mut bars: Vec<Bar> = (0..bundles.count()).map(|bundle| bar(execution, &bundles, bundle, &queues)).collect();
         let mut unit_lists = bundles.lists();
         if has_unaddressed {
             bars.push(unaddressed_bar(&queue(unaddressed, request, component)));
@@ -112,14 +110,14 @@ fn queue(steps: &PendingSteps, request: &ViewRequest, component: usize) -> UnitQ
     }
 }
 
-fn bar(execution: &Execution, bundles: &UnitBundles, bundle: usize, queues: &[UnitQueue]) -> ChartBar {
+fn bar(execution: &Execution, bundles: &UnitBundles, bundle: usize, queues: &[UnitQueue]) -> Bar {
     let units = bundles.units(bundle);
     let sum: f64 = units.iter().map(|unit| queues[*unit].now).sum();
     let maximum = units.iter().map(|unit| queues[*unit].maximum).max();
     let count = signed_number(i64::try_from(units.len()).unwrap_or(i64::MAX));
-    ChartBar {
+    Bar {
         label: bundles.label(execution, bundle),
-        unit: bundles.single(bundle),
+        unit: bundles.only_unit(bundle),
         base: 0.0,
         parts: vec![BarPart { paint: ChartPaint::Now, value: sum / count }],
         maximum: maximum.map(signed_number),
@@ -127,8 +125,8 @@ fn bar(execution: &Execution, bundles: &UnitBundles, bundle: usize, queues: &[Un
 }
 
 /// The bar of the messages that are never received, with unknown receivers.
-fn unaddressed_bar(queue: &UnitQueue) -> ChartBar {
-    ChartBar {
+fn unaddressed_bar(queue: &UnitQueue) -> Bar {
+    Bar {
         label: UNKNOWN_RECEIVER.to_owned(),
         unit: None,
         base: 0.0,
@@ -159,7 +157,7 @@ fn table(execution: &Execution, request: &ViewRequest, messages: &UnitMessages, 
     for unit in order {
         add_row(&execution.units().list()[*unit].name, &by_unit.incoming[*unit]);
     }
-    if !messages.unaddressed().is_empty() {
+    if !messages.unaddressed_messages().is_empty() {
         add_row(UNKNOWN_RECEIVER, &by_unit.unaddressed);
     }
     table

@@ -170,7 +170,6 @@ fn positions(topology: Topology, bundles: &UnitBundles) -> Vec<NodePosition> {
     }
 }
 
-/// The mean of the positions of units.
 fn mean_position(units: &[usize], place: impl Fn(usize) -> NodePosition) -> NodePosition {
     let places = units.iter().map(|unit| place(*unit));
     let (x, y) = places.fold((0.0, 0.0), |sum, place| (sum.0 + place.0, sum.1 + place.1));

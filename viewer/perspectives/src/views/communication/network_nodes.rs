@@ -159,7 +159,7 @@ impl NetworkNodes {
             let status = statuses.as_ref().map(|statuses| statuses.of_units(bundles.units(bundle))).transpose()?;
             nodes.push(NetworkNode {
                 label: bundles.label(execution, bundle),
-                unit: bundles.first(bundle),
+                unit: bundles.first_unit(bundle),
                 x: as_single_precision(*x),
                 y: as_single_precision(*y),
                 paint: status.map_or(ChartPaint::Absent, NodeStatus::paint),

@@ -4,8 +4,7 @@ use tumit_viewer::query::GlobalNanos;
 use tumit_viewer::text::time_display::{duration, timestamp};
 
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, TableValue, TitledPanel,
-    ViewChart,
+    AxisUnit, Bar, BarChart, BarPart, ChartAxis, ChartPaint, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -57,7 +56,7 @@ impl PerspectiveView for ExecutionClock {
         let bar = BarChart {
             axis: ChartAxis::new("trace", AxisUnit::Percent, 100.0),
             arrangement: String::new(),
-            bars: vec![ChartBar { label: digits, parts: vec![part], ..ChartBar::default() }],
+            bars: vec![Bar { label: digits, parts: vec![part], ..Bar::default() }],
             ..BarChart::default()
         };
         let mut table = ChartTable::new(&[

@@ -1,7 +1,7 @@
 //! G16: the number of units that execute each task.
 
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
+    AxisUnit, Bar, BarChart, BarPart, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
     TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
@@ -81,7 +81,7 @@ impl PerspectiveView for TaskCount {
 fn active_units(execution: &Execution, request: &ViewRequest) -> Result<Vec<ActiveUnits>, PerspectiveError> {
     let (tasks, active) = (execution.tasks()?.list(), execution.active_tasks()?);
     if request.mode == TimeMode::At {
-        let counts = active.at(request.time.0).into_iter().zip(active.during(request.range_until_time()));
+        let counts = active.at(request.time.0).into_iter().zip(active.activity_in(request.range_until_time()));
         let units = |(now, past): (i64, TaskActivity)| ActiveUnits {
             units: now as f64,
             maximum: past.maximum.max(now) as f64,
@@ -101,19 +101,19 @@ fn active_units(execution: &Execution, request: &ViewRequest) -> Result<Vec<Acti
         // In an empty time range, the task counts with its number at this time.
         ActiveUnits { units: maximum, maximum, unit_nanos: Some(0.0) }
     };
-    Ok(tasks.iter().zip(active.during(range)).map(units).collect())
+    Ok(tasks.iter().zip(active.activity_in(range)).map(units).collect())
 }
 
 /// The largest numbers of some tasks.
-fn bar(bundle: &TaskBundle<'_>, counts: &[ActiveUnits]) -> ChartBar {
+fn bar(bundle: &TaskBundle<'_>, counts: &[ActiveUnits]) -> Bar {
     let of_bundle = bundle.members.iter().map(|task| counts[*task]);
     let (units, maximum) =
         of_bundle.fold((0.0_f64, 0.0_f64), |largest, count| (largest.0.max(count.units), largest.1.max(count.maximum)));
-    ChartBar {
+    Bar {
         label: bundle.label.clone(),
         parts: vec![BarPart { paint: ChartPaint::Task(bundle.number), value: units }],
         maximum: Some(maximum),
-        ..ChartBar::default()
+        ..Bar::default()
     }
 }
 

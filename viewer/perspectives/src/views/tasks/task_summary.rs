@@ -3,8 +3,7 @@
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, TableValue, TitledPanel,
-    ViewChart,
+    AxisUnit, Bar, BarChart, BarPart, ChartAxis, ChartPaint, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -37,7 +36,7 @@ impl PerspectiveView for TaskSummary {
 
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let (tasks, range) = (execution.tasks()?.list(), request.visible_range());
-        let activity = execution.active_tasks()?.during(range);
+        let activity = execution.active_tasks()?.activity_in(range);
         let order = TaskOrder::new(execution, request.options.sort, range)?;
         let bundles = order.bundles(MAX_BARS);
         let chart = BarChart {
@@ -46,8 +45,8 @@ impl PerspectiveView for TaskSummary {
             bars: bundles.iter().map(|bundle| bar(bundle, tasks, range)).collect(),
             ..BarChart::default()
         };
-        let outside = tasks.iter().filter(|task| shown_percent(task.life, range).is_none()).count();
-        let outside = match outside {
+        let outside_tasks = tasks.iter().filter(|task| shown_percent(task.life, range).is_none()).count();
+        let outside_tasks = match outside_tasks {
             0 => None,
             1 => Some("1 task is outside of the time range.".to_owned()),
             many => Some(format!("{many} tasks are outside of the time range.")),
@@ -59,7 +58,7 @@ impl PerspectiveView for TaskSummary {
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Bars(chart) }],
             legend: Vec::new(),
             table: request.table(|| table(&order, &activity, range)),
-            notes: [grouped, outside].into_iter().flatten().collect(),
+            notes: [grouped, outside_tasks].into_iter().flatten().collect(),
         })
     }
 }
@@ -76,16 +75,16 @@ fn shown_percent(life: TimeRange, range: TimeRange) -> Option<(f64, f64)> {
 }
 
 /// From the first begin to the last end of some tasks. A bar without parts is outside of the range.
-fn bar(bundle: &TaskBundle<'_>, tasks: &[ExecutionTask], range: TimeRange) -> ChartBar {
+fn bar(bundle: &TaskBundle<'_>, tasks: &[ExecutionTask], range: TimeRange) -> Bar {
     let lives = bundle.members.iter().map(|task| tasks[*task].life);
     let life = lives.reduce(|all, life| TimeRange { from: all.from.min(life.from), to: all.to.max(life.to) });
     let shown = life.and_then(|life| shown_percent(life, range));
     let part = |(from, to): (f64, f64)| BarPart { paint: ChartPaint::Task(bundle.number), value: to - from };
-    ChartBar {
+    Bar {
         label: bundle.label.clone(),
         base: shown.map_or(0.0, |(from, _)| from),
         parts: shown.map(part).into_iter().collect(),
-        ..ChartBar::default()
+        ..Bar::default()
     }
 }
 

@@ -4,8 +4,7 @@ use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, CountBars, TitledPanel,
-    ViewChart,
+    AxisUnit, Bar, BarChart, BarPart, ChartAxis, ChartPaint, ChartPanel, ChartTable, CountBars, TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -44,7 +43,7 @@ impl PerspectiveView for ConcurrencyProfile {
         let size = times.len().div_ceil(MAX_BARS);
         let chosen = ActivityCategory::COUNTED.into_iter().enumerate();
         let chosen = chosen.filter(|(_, category)| request.options.category.is_none_or(|only| only == *category));
-        let bars: Vec<(ActivityCategory, Vec<ChartBar>)> =
+        let bars: Vec<(ActivityCategory, Vec<Bar>)> =
             chosen.map(|(index, category)| (category, bars(&times, index, category, size))).collect();
         let parts = bars.iter().flat_map(|(_, bars)| bars).flat_map(|bar| &bar.parts);
         // The panels have the same axis, so that their bars can be compared.
@@ -93,13 +92,13 @@ fn whole_time(times: &[[i128; 3]]) -> i128 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "percentages are rounded")]
-fn bars(times: &[[i128; 3]], index: usize, category: ActivityCategory, size: usize) -> Vec<ChartBar> {
+fn bars(times: &[[i128; 3]], index: usize, category: ActivityCategory, size: usize) -> Vec<Bar> {
     let whole = whole_time(times).max(1) as f64;
     let all = times.chunks(size.max(1)).enumerate().map(|(bin, numbers)| {
         let (first, sum) = (bin * size, numbers.iter().map(|time| time[index]).sum::<i128>());
         let label = if size == 1 { first.to_string() } else { format!("{first}–{}", first + numbers.len() - 1) };
         let part = BarPart { paint: ChartPaint::Category(category), value: 100.0 * sum as f64 / whole };
-        ChartBar { label, parts: vec![part], ..ChartBar::default() }
+        Bar { label, parts: vec![part], ..Bar::default() }
     });
     all.collect()
 }

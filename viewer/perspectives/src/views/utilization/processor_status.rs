@@ -8,7 +8,7 @@ use crate::chart::{
     AxisUnit, ChartPaint, ChartPanel, ChartTable, LegendItem, StatusCell, StatusGrid, TableValue, TitledPanel,
     ViewChart,
 };
-use crate::draw::number_text::bytes_text;
+use crate::draw::axis_numbers::bytes_text;
 use crate::draw::size_scale::SizeScale;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;

@@ -5,7 +5,7 @@ use tumit_viewer::parallel_map::{SEARCHES_PER_THREAD, map_indexes};
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
-    AxisUnit, BarChart, BarPart, ChartAxis, ChartBar, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
+    AxisUnit, Bar, BarChart, BarPart, ChartAxis, ChartPaint, ChartPanel, ChartTable, LegendItem, TableValue,
     TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
@@ -123,7 +123,7 @@ impl UnitRuns {
 
 /// The mean busy run and the mean idle run of some units.
 #[expect(clippy::cast_precision_loss, reason = "means are rounded")]
-fn bar(bundle: &UnitBundle<'_>, runs: &[UnitRuns]) -> ChartBar {
+fn bar(bundle: &UnitBundle<'_>, runs: &[UnitRuns]) -> Bar {
     let mean = |kind: ActivityCategory| {
         let sum: i128 = bundle.members.iter().map(|unit| i128::from(runs[*unit].length(kind))).sum();
         sum as f64 / bundle.members.len() as f64
@@ -132,7 +132,7 @@ fn bar(bundle: &UnitBundle<'_>, runs: &[UnitRuns]) -> ChartBar {
     let parts = signed.into_iter().filter(|(_, value)| *value != 0.0);
     let parts = parts.map(|(category, value)| BarPart { paint: ChartPaint::Category(category), value });
     let longest = bundle.members.iter().map(|unit| runs[*unit].longest_busy).max().unwrap_or(0);
-    ChartBar {
+    Bar {
         label: bundle.label.clone(),
         unit: bundle.unit,
         base: 0.0,

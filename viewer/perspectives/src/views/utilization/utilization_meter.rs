@@ -2,9 +2,7 @@
 
 use tumit_paje::category::ActivityCategory;
 
-use crate::chart::{
-    AxisUnit, BarChart, ChartAxis, ChartBar, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart,
-};
+use crate::chart::{AxisUnit, Bar, BarChart, ChartAxis, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, ViewRequest};
@@ -53,7 +51,7 @@ impl PerspectiveView for UtilizationMeter {
         let chart = BarChart {
             axis: ChartAxis::new("units", AxisUnit::Percent, 100.0),
             arrangement: String::new(),
-            bars: vec![ChartBar { label, parts, ..ChartBar::default() }],
+            bars: vec![Bar { label, parts, ..Bar::default() }],
             ..BarChart::default()
         };
         let mean = (request.mode != TimeMode::At).then(|| "mean over the time range".to_owned());

@@ -2,9 +2,7 @@
 
 use tumit_viewer::parallel_map::{SEARCHES_PER_THREAD, map_indexes};
 
-use crate::chart::{
-    AxisUnit, BarChart, ChartAxis, ChartBar, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart,
-};
+use crate::chart::{AxisUnit, Bar, BarChart, ChartAxis, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::activity::UnitActivity;
@@ -58,13 +56,13 @@ impl PerspectiveView for UtilizationSummary {
 
 /// The mean of some units.
 #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
-fn bar(bundle: &UnitBundle<'_>, fractions: &[[f64; 3]]) -> ChartBar {
+fn bar(bundle: &UnitBundle<'_>, fractions: &[[f64; 3]]) -> Bar {
     let percent = |category: usize| {
         let sum: f64 = bundle.members.iter().map(|unit| fractions[*unit][category]).sum();
         100.0 * sum / bundle.members.len() as f64
     };
     let parts = category_legend::bar_parts([percent(0), percent(1), percent(2)]);
-    ChartBar { label: bundle.label.clone(), unit: bundle.unit, base: 0.0, parts, maximum: None }
+    Bar { label: bundle.label.clone(), unit: bundle.unit, base: 0.0, parts, maximum: None }
 }
 
 /// The time of each unit per category.

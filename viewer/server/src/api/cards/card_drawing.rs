@@ -69,7 +69,7 @@ struct EncodedScene {
     sections: Vec<u8>,
     top: f32,
     /// The JSON text of the subtitle and the notes.
-    about: String,
+    description: String,
     hash: String,
     /// The JSON text of the places of marks.
     regions: String,
@@ -121,13 +121,13 @@ impl CardDrawing {
 
     /// The numbers of a chart.
     fn of_table(chart: ViewChart, request: TableRequest, known: &str) -> Self {
-        let about = json!({ "subtitle": chart.subtitle, "notes": chart.notes });
+        let description = json!({ "subtitle": chart.subtitle, "notes": chart.notes });
         let table = table_json(chart.table, request);
-        let hash = hash_of(&[about.to_string().as_bytes(), table.to_string().as_bytes()]);
+        let hash = hash_of(&[description.to_string().as_bytes(), table.to_string().as_bytes()]);
         let json = if hash == known {
             json!({ "hash": hash })
         } else {
-            json!({ "hash": hash, "about": about, "table": table })
+            json!({ "hash": hash, "about": description, "table": table })
         };
         Self { json: json.to_string().into_bytes(), sections: Vec::new(), hash, marks: String::new() }
     }
@@ -186,19 +186,19 @@ impl CardScene {
         let (length, rest) = message.split_at(size_of::<u32>());
         let length = length.try_into().map_or(0, |bytes| u32::from_le_bytes(bytes) as usize);
         let (head, sections) = rest.split_at(length.min(rest.len()));
-        let about = json!({ "subtitle": self.subtitle, "notes": self.notes }).to_string();
-        let hash = hash_of(&[head, sections, about.as_bytes()]);
+        let description = json!({ "subtitle": self.subtitle, "notes": self.notes }).to_string();
+        let hash = hash_of(&[head, sections, description.as_bytes()]);
         let regions = Value::from(self.regions).to_string();
         let marks = hash_of(&[regions.as_bytes()]);
         let (head, sections) = (head.to_vec(), sections.to_vec());
-        EncodedScene { head, sections, top: self.top, about, hash, regions, marks, text: self.text }
+        EncodedScene { head, sections, top: self.top, description, hash, regions, marks, text: self.text }
     }
 }
 
 impl EncodedScene {
     /// The drawing, without the parts that the page has.
     fn for_page(&self, card: &Card, sent_drawings: &SentDrawings) -> CardDrawing {
-        let Self { head, sections, top, about, hash, regions, marks, text } = self;
+        let Self { head, sections, top, description, hash, regions, marks, text } = self;
         let mut json = format!(r#"{{"hash":"{hash}""#);
         if let Some(text) = text {
             json.push_str(&format!(r#","text":{}"#, json!(text)));
@@ -213,7 +213,7 @@ impl EncodedScene {
         if !is_known {
             let changes = changes(head, &card.hash, sent_drawings, scene_changes);
             let (base, scene) = changes.as_ref().map_or(("", &head[..]), |changes| (BASE, changes.as_bytes()));
-            json.extend_from_slice(format!(r#"{base},"top":{top:.1},"about":{about},"scene":"#).as_bytes());
+            json.extend_from_slice(format!(r#"{base},"top":{top:.1},"about":{description},"scene":"#).as_bytes());
             json.extend_from_slice(scene);
         }
         json.push(b'}');

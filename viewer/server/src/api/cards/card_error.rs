@@ -31,17 +31,17 @@ impl From<PerspectiveError> for CardError {
         match error {
             PerspectiveError::NoData { missing, remedy } => Self::new(
                 format!("The view needs {missing}, but the trace has none."),
-                format!("{}.", capitalized(&page_text(&remedy))),
+                format!("{}.", capitalize(&page_text(&remedy))),
             ),
             PerspectiveError::File { path, problem } => Self::new(format!("{path}: {}.", page_text(&problem)), ""),
-            error => Self::new(format!("{}.", capitalized(&page_text(&error.to_string()))), ""),
+            error => Self::new(format!("{}.", capitalize(&page_text(&error.to_string()))), ""),
         }
     }
 }
 
 impl From<QueryError> for CardError {
     fn from(error: QueryError) -> Self {
-        Self::new(format!("{}.", capitalized(&error.to_string())), "")
+        Self::new(format!("{}.", capitalize(&error.to_string())), "")
     }
 }
 
@@ -54,7 +54,7 @@ fn page_text(text: &str) -> String {
         let (name, value) = option.split_once('=').unwrap_or((option, ""));
         let is_placeholder = value.chars().all(char::is_uppercase);
         // The page writes the names of options with a capital letter.
-        page.push_str(&format!("the option “{}”", capitalized(name)));
+        page.push_str(&format!("the option “{}”", capitalize(name)));
         if !is_placeholder {
             page.push_str(&format!(" with the value “{value}”"));
         }
@@ -63,7 +63,7 @@ fn page_text(text: &str) -> String {
     page
 }
 
-fn capitalized(text: &str) -> String {
+fn capitalize(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
-use tumit_perspectives::diagram::ModeDiagram;
+use tumit_perspectives::diagram::DiagramRowsOfMode;
 use tumit_perspectives::draw::PaletteKind;
 use tumit_perspectives::error::PerspectiveError;
 use tumit_perspectives::execution::categories::CategoryRule;
@@ -51,7 +51,7 @@ pub(super) enum ComputedView {
 
 /// A mode of the diagram with its visible time range.
 pub(super) struct ComputedDiagram {
-    pub(super) diagram: ModeDiagram,
+    pub(super) diagram: DiagramRowsOfMode,
     pub(super) range: TimeRange,
 }
 

@@ -284,7 +284,7 @@ fn places(trace: &FilteredTrace, query: &FindQuery, rows: &SelectedRows) -> Opti
     }
     let all = trace.source.containers();
     let mut places: Option<BTreeSet<ContainerId>> = (!rows.is_all()).then(|| {
-        let tops = rows.topmost(&all);
+        let tops = rows.topmost_containers(&all);
         tops.into_iter().flat_map(|top| trace.outline.subtree(top)).collect()
     });
     for place in &query.places {

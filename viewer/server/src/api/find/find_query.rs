@@ -248,8 +248,8 @@ fn require_text(text: &str, prefix: &str, expected: &str) -> Result<String, Stri
 fn nanos(text: &str) -> Result<i64, TimeTextError> {
     let nanos = time_text::parse(text)?;
     if nanos < 0 {
-        let (expected, example) = ("a duration of at least 0".into(), TimeText(nanos.saturating_neg()).to_string());
-        return Err(TimeTextError { text: text.into(), expected, example: example.into() });
+        let example = TimeText(nanos.saturating_neg()).to_string();
+        return Err(TimeTextError::new(text, "a duration of at least 0", example));
     }
     Ok(nanos)
 }

@@ -18,7 +18,7 @@ impl FilterReader<'_> {
         self.need("by")?;
         let measure = self.measure()?;
         let before = self.accept_keyword("descending");
-        let key = OrderKey { measure, during: self.time_range_if()? };
+        let key = OrderKey { measure, time_range: self.time_range_if()? };
         Ok(FilterExpr::Sort { ty, key, descending: before || self.accept_keyword("descending") })
     }
 
@@ -30,7 +30,7 @@ impl FilterReader<'_> {
         self.token_index += 1;
         let ty = self.pattern("the name of a container type")?;
         self.need("by")?;
-        let key = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
+        let key = OrderKey { measure: self.measure()?, time_range: self.time_range_if()? };
         Ok(FilterExpr::Best { number, ty, key, lowest })
     }
 
@@ -38,7 +38,7 @@ impl FilterReader<'_> {
     pub(super) fn keep_statement(&mut self) -> Result<FilterExpr, FilterError> {
         let ty = self.pattern("the name of a container type")?;
         self.need("with")?;
-        let key = OrderKey { measure: self.measure()?, during: self.time_range_if()? };
+        let key = OrderKey { measure: self.measure()?, time_range: self.time_range_if()? };
         let comparison = self.compare()?;
         let number = self.number(key.measure.is_time())?;
         Ok(FilterExpr::Having { ty, key, comparison, number })

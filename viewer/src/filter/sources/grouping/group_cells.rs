@@ -18,8 +18,8 @@ impl GroupSource {
         let within: Vec<StateLaneId> = deep.map(|member| StateLaneId { container: member.id, ..lane }).collect();
         let long = (i128::from(time_range.to.0) - i128::from(time_range.from.0)) / i128::from(columns.max(1)) + 1;
         if members.len() as i128 * long > i128::from(i64::MAX) {
-            let full = query::weight(self, lane.container, lane.ty) as i128 * long;
-            return self.wide_cells(&within, time_range, columns, full);
+            let max_nanos = query::weight(self, lane.container, lane.ty) as i128 * long;
+            return self.wide_cells(&within, time_range, columns, max_nanos);
         }
         let mut sums = vec![MixtureCell::default(); columns as usize];
         for within in within.chunks(query::lanes_at_once(columns)) {
@@ -38,14 +38,14 @@ impl GroupSource {
         Ok(sums)
     }
 
-    /// Cells of the sum of lanes, computed with 128 bits. If the `full` nanoseconds of a cell
-    /// exceed 64 bits, times are scaled so that `full` becomes [`i64::MAX`].
+    /// Cells of the sum of lanes, computed with 128 bits. If the `max_nanos` nanoseconds of a cell
+    /// exceed 64 bits, times are scaled so that `max_nanos` becomes [`i64::MAX`].
     fn wide_cells(
         &self,
         lanes: &[StateLaneId],
         time_range: TimeRange,
         columns: u32,
-        full: i128,
+        max_nanos: i128,
     ) -> Result<Vec<MixtureCell>, QueryError> {
         let mut sums: Vec<BTreeMap<ValueId, i128>> = vec![BTreeMap::new(); columns as usize];
         for within in lanes.chunks(query::lanes_at_once(columns)) {
@@ -58,7 +58,11 @@ impl GroupSource {
         }
         // A millionth of a full cell is smaller than a pixel. The products stay within 128 bits.
         let part = |nanos: i128| {
-            if full > i128::from(i64::MAX) { (nanos << 20) / full * (i128::from(i64::MAX) >> 20) } else { nanos }
+            if max_nanos > i128::from(i64::MAX) {
+                (nanos << 20) / max_nanos * (i128::from(i64::MAX) >> 20)
+            } else {
+                nanos
+            }
         };
         let cell = |sum: BTreeMap<ValueId, i128>| {
             let mut cell = MixtureCell::default();

@@ -5,9 +5,9 @@ use tumit_viewer::scene::{OutlineRect, TextAnchor};
 use super::bar_names::BarNames;
 use super::bar_values::{bar_text, end, has_negative, parts, subject};
 use crate::chart::{AxisUnit, BarChart, ChartPaint};
+use crate::draw::axis_numbers::{decimal, value_text};
 use crate::draw::chart_canvas::{ChartCanvas, baseline_shift};
 use crate::draw::chart_region::RegionShape;
-use crate::draw::number_text::{decimal, value_text};
 use crate::draw::value_axis::ValueAxis;
 
 struct BarRows<'a> {

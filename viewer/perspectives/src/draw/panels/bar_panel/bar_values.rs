@@ -1,9 +1,9 @@
 //! The values of bars: their ends, their parts, and their tooltips.
 
-use crate::chart::{AxisUnit, BarChart, ChartBar, ChartPaint, LegendItem};
+use crate::chart::{AxisUnit, Bar, BarChart, ChartPaint, LegendItem};
+use crate::draw::axis_numbers::exact_text;
 use crate::draw::chart_canvas::name_of;
 use crate::draw::chart_region::RegionSubject;
-use crate::draw::number_text::exact_text;
 
 /// Whether a part extends below 0.
 pub(super) fn has_negative(chart: &BarChart) -> bool {
@@ -11,12 +11,12 @@ pub(super) fn has_negative(chart: &BarChart) -> bool {
 }
 
 /// The end of the last part.
-pub(super) fn end(bar: &ChartBar) -> f64 {
+pub(super) fn end(bar: &Bar) -> f64 {
     bar.base + bar.parts.iter().map(|part| part.value).sum::<f64>()
 }
 
 /// The parts of a bar from its base on, negative parts downward: start, end and paint.
-pub(super) fn parts(bar: &ChartBar) -> impl Iterator<Item = (f64, f64, ChartPaint)> {
+pub(super) fn parts(bar: &Bar) -> impl Iterator<Item = (f64, f64, ChartPaint)> {
     let (mut up, mut down) = (bar.base, bar.base);
     bar.parts.iter().filter(|part| part.value != 0.0).map(move |part| {
         let end = if part.value > 0.0 { &mut up } else { &mut down };
@@ -32,7 +32,7 @@ pub(super) fn subject(chart: &BarChart) -> RegionSubject {
 }
 
 /// The tooltip of a bar: its name and values.
-pub(in crate::draw) fn bar_text(legend: &[LegendItem], bar: &ChartBar, axis_unit: AxisUnit) -> String {
+pub(in crate::draw) fn bar_text(legend: &[LegendItem], bar: &Bar, axis_unit: AxisUnit) -> String {
     let parts: Vec<String> = bar
         .parts
         .iter()

@@ -82,7 +82,7 @@ pub(crate) async fn matrix(
         // Links to containers outside of the selection do not count.
         let rows: SelectedRows = request.rows.parse()?;
         let selected: Option<FxHashSet<ContainerId>> = (!rows.is_all()).then(|| {
-            let tops = rows.topmost(&containers);
+            let tops = rows.topmost_containers(&containers);
             tops.into_iter().flat_map(|top| trace.outline.subtree(top)).collect()
         });
         let is_counted = |id: &ContainerId| selected.as_ref().is_none_or(|selected| selected.contains(id));

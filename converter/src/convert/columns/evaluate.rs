@@ -56,8 +56,8 @@ pub(crate) struct TemplateNumbers {
 impl TemplateNumbers {
     /// The numbers of one of several evaluators. Different evaluators have different numbers.
     pub(crate) fn of(evaluator: usize, evaluators: usize) -> Self {
-        let short = |number| u32::try_from(number).unwrap_or(u32::MAX);
-        Self { next: short(evaluator), step: short(evaluators) }
+        let limited = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Self { next: limited(evaluator), step: limited(evaluators) }
     }
 }
 

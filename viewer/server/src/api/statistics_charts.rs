@@ -33,7 +33,7 @@ impl DrawRequest {
     pub(crate) fn counted_containers(&self, trace: &FilteredTrace) -> Result<Vec<ContainerId>, RequestError> {
         let rows: SelectedRows = self.rows.parse()?;
         if !rows.is_all() {
-            return Ok(rows.topmost(&trace.source.containers()));
+            return Ok(rows.topmost_containers(&trace.source.containers()));
         }
         match wire::parse_entity(&self.id) {
             Some(EntityId::Container(container)) => Ok(vec![container]),

@@ -35,7 +35,7 @@ pub fn stats() -> RecorderStats {
         let state = STATE.lock();
         stats.slots = state.pool.slots();
         stats.free_slots = pool::available();
-        stats.full_slots = state.full.len();
+        stats.full_slots = state.full_slots.len();
         stats.streams = state.entries.len();
         stats.mapped = state.live.is_some();
     });

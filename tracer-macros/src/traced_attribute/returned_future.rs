@@ -60,7 +60,7 @@ pub(super) fn type_annotation(output: &ReturnType) -> TokenStream {
     OpaqueTypeEraser.visit_type_mut(&mut ty);
     quote! {
         if false {
-            return ::tracer_rt::private::never::<#ty>();
+            return ::tracer_rt::private::uncalled::<#ty>();
         }
     }
 }

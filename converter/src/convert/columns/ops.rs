@@ -1,6 +1,6 @@
 //! A block of a stream as operations, one entry of eight bytes per record, in order.
 //!
-//! [`ColumnEvaluator`](crate::convert::columnar::evaluate::ColumnEvaluator) fills a block.
+//! [`ColumnEvaluator`](crate::convert::columns::evaluate::ColumnEvaluator) fills a block.
 //! It is sent to the consumer thread without copying.
 
 use tracer_format::columns::BlockColumns;
@@ -398,7 +398,7 @@ impl BatchBuilder {
         *has_records = !record_ids.is_empty();
         if *leaves_out {
             ticks.clear();
-            for (position, (kind, its_ticks)) in (0u32..).zip(columns.order().zip(columns.each_ticks())) {
+            for (position, (kind, its_ticks)) in (0u32..).zip(columns.order().zip(columns.ticks())) {
                 let entry = entry(kind);
                 if entry.head != OpEntry::NOTHING.head {
                     entries.push(entry);
@@ -408,7 +408,7 @@ impl BatchBuilder {
             }
         } else {
             entries.extend(columns.order().map(entry));
-            columns.ticks(ticks);
+            columns.write_ticks(ticks);
         }
         if *has_records {
             number_records(entries);

@@ -1,4 +1,4 @@
-//! The Rust drivers of all cases in one program. `drive NAME` makes the calls of
+//! The Rust drivers of all cases in one program. `trace_driver NAME` makes the calls of
 //! `cases/NAME/drive.rs`.
 
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ fn main() -> ExitCode {
     match CASES.iter().find(|(known, _)| *known == name) {
         Some((_, drive)) => drive(),
         None => {
-            eprintln!("drive: unknown case `{name}`");
+            eprintln!("trace_driver: unknown case `{name}`");
             return ExitCode::FAILURE;
         }
     }

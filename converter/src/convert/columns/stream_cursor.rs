@@ -206,7 +206,7 @@ impl<'r> StreamCursor<'r> {
                 if new.is_empty() {
                     continue;
                 }
-                let ticks = columns.each_ticks();
+                let ticks = columns.ticks();
                 let mut places = (0u64..).zip(columns.order()).zip(ticks).filter(|((_, its), _)| *its == kind);
                 let mut passed = 0;
                 for (number, value) in new {

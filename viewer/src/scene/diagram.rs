@@ -1,7 +1,7 @@
 //! The rows of a time range as primitives: tracks, states, curves and events, and the arrows on
 //! top.
 
-use super::chart_context::{ChartContext, ChartView};
+use super::diagram_context::{DiagramContext, Viewport};
 use super::primitives::{FilledRect, OutlineRect, Scene, SceneItem};
 use super::{links, marks, operations, state_labels, states, variables};
 use crate::layout::{ContainerOutline, LayoutOptions, LayoutRow, RowLayout, RowStrip, StripKind};
@@ -29,13 +29,13 @@ struct ThreadDrawing {
 ///
 /// # Errors
 /// If the source cannot answer.
-pub fn chart(
+pub fn diagram(
     source: &dyn TimelineSource,
     layout: &RowLayout,
     options: &LayoutOptions,
-    view: ChartView,
+    view: Viewport,
 ) -> Result<Scene, QueryError> {
-    let context = ChartContext::new(source, layout, options, view);
+    let context = DiagramContext::new(source, layout, options, view);
     // Pinned rows are visible regardless of the scroll position.
     let is_seen = |row: &LayoutRow| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
     let seen_rows: Vec<usize> = (0..layout.rows.len()).filter(|&row_index| is_seen(&layout.rows[row_index])).collect();
@@ -105,11 +105,11 @@ pub fn overview(
     source: &dyn TimelineSource,
     outline: &ContainerOutline,
     options: &LayoutOptions,
-    view: ChartView,
+    view: Viewport,
 ) -> Result<Scene, QueryError> {
     let layout = RowLayout::new(outline, options);
     // A row of this height cannot show more.
-    let context = ChartContext::new(source, &layout, options, ChartView { is_quick: true, ..view });
+    let context = DiagramContext::new(source, &layout, options, Viewport { is_quick: true, ..view });
     let members = |ty| outline.states_in_subtree(ContainerId::ROOT, ty);
     let types = outline.state_types_in_subtree(ContainerId::ROOT);
     let mut items = Vec::new();
@@ -123,7 +123,7 @@ pub fn overview(
     Ok(Scene { width: view.width, height: view.bottom, items, ..Scene::default() })
 }
 
-impl ChartContext<'_> {
+impl DiagramContext<'_> {
     /// Draws some rows. Returns the items below and on top of all rows.
     fn rows(&self, rows: &[usize]) -> Result<ThreadDrawing, QueryError> {
         let mut part = ThreadDrawing::default();

@@ -27,7 +27,7 @@
 //! # let mut config = tracer_rt::RecorderConfig::default();
 //! # config.folder = Some(folder.path().join("run.tmt"));
 //! # tracer_rt::start(config)?;
-//! let types = tracer_rt::dynamic::register(&schema).expect("not in a signal handler");
+//! let types = tracer_rt::runtime_specs::register(&schema).expect("not in a signal handler");
 //! types[0].record(&7u32.to_le_bytes());
 //! tracer_rt::flush();
 //! assert_eq!(tracer_rt::counts().written, 1);

@@ -1,4 +1,4 @@
-//! [`ChartContext`]: the inputs of drawing, and the values that are computed once per image.
+//! [`DiagramContext`]: the inputs of drawing, and the values that are computed once per image.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const MAX_NAMES: usize = 32;
 
 /// The visible range of time and rows, and the resolution of the image.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ChartView {
+pub struct Viewport {
     /// The time from the left edge to the right edge.
     pub time_range: TimeRange,
     /// The width of the time range in scene units.
@@ -41,13 +41,13 @@ pub struct ChartView {
 }
 
 /// The inputs of drawing.
-pub(crate) struct ChartContext<'a> {
+pub(crate) struct DiagramContext<'a> {
     pub(crate) source: &'a dyn TimelineSource,
     pub(crate) model: Arc<TypeModel>,
     pub(crate) layout: &'a RowLayout,
     pub(crate) options: &'a LayoutOptions,
     pub(crate) theme: ColorTheme,
-    pub(crate) view: ChartView,
+    pub(crate) view: Viewport,
     pub(crate) scale: TimeScale,
     /// The colour of each value that is not dimmed.
     colors: Vec<RgbColor>,
@@ -60,19 +60,19 @@ pub(crate) struct ChartContext<'a> {
     enclosing_rows: Vec<Option<usize>>,
 }
 
-impl<'a> ChartContext<'a> {
+impl<'a> DiagramContext<'a> {
     pub(crate) fn new(
         source: &'a dyn TimelineSource,
         layout: &'a RowLayout,
         options: &'a LayoutOptions,
-        view: ChartView,
+        view: Viewport,
     ) -> Self {
         // An empty time range is drawn as its first nanosecond.
         let time_range = TimeRange {
             to: GlobalNanos(view.time_range.to.0.max(view.time_range.from.0.saturating_add(1))),
             ..view.time_range
         };
-        let view = ChartView { time_range, ..view };
+        let view = Viewport { time_range, ..view };
         let (model, theme) = (source.model(), ColorTheme::new(options.theme));
         let factors = size_factors::factors(&model);
         let heights = model

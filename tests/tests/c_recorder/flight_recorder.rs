@@ -13,10 +13,11 @@ use tests::programs::{output, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::cause;
 use tracer_format::tags::{integer, tag};
+use tumit_test_support::xorshift::XorshiftGenerator;
 
 const SPEC: &str = "trace t;\nlevel L { event tick { n: u64, m: u64 } event noise { n: u64, noise: u64 } }\n\
                     level K { event step { n: u64 } }\n";
-const PROGRAM: &str = include_str!("../../c_programs/overwriting.c");
+const PROGRAM: &str = include_str!("../../c_programs/flight_recorder.c");
 const CLANG: CCompiler = CCompiler { command: "clang", flags: &["-std=gnu11"] };
 /// Sixteen slots. Eight of them may be kept, so that each of six streams has one.
 const SMALL: &str = "1M";
@@ -211,32 +212,25 @@ fn on_a_full_disk(program: &OverwritingProgram) {
     }
 }
 
-/// xorshift: each run tries other cases, and a failure prints the seed.
-fn random(state: &mut u64, below: u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state % below
-}
-
 /// Full disks, file size limits and removed folders, with any memory size, in both modes, for
 /// levels that overwrite or drop. Records and reported losses add up to all calls.
 fn full_disks_add_up(program: &OverwritingProgram, times: u64) {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("a clock");
-    let mut seed = u64::from(since.subsec_nanos()) << 20 | 1;
+    // Each run tries other cases, and a failure prints the seed.
+    let mut random = XorshiftGenerator(u64::from(since.subsec_nanos()) << 20 | 1);
     for number in 0..times {
-        let name = format!("disk {number}, seed {seed}");
-        let memory = 128 << random(&mut seed, 6);
+        let name = format!("disk {number}, seed {}", random.0);
+        let memory = 128 << random.below(6);
         // Less than the live file needs, or enough for it and a part of the file.
-        let kilobytes = random(&mut seed, 2) * (memory + 400) + 100 + random(&mut seed, 3000);
+        let kilobytes = random.below(2) * (memory + 400) + 100 + random.below(3000);
         let (size, bytes) = (format!("size={kilobytes}k"), (kilobytes << 10).to_string());
-        let way = match random(&mut seed, 4) {
+        let way = match random.below(4) {
             0 => ["gone", ""],
             1 => ["disk", &size],
             _ => ["limit", &bytes],
         };
-        let policy = ["L=overwrite", "L=drop"][random(&mut seed, 2) as usize];
-        let buffers = ["mapped", "private"][random(&mut seed, 2) as usize];
+        let policy = ["L=overwrite", "L=drop"][random.below(2) as usize];
+        let buffers = ["mapped", "private"][random.below(2) as usize];
         let memory = format!("{memory}K");
         let settings = [("TUMIT_MEMORY", &*memory), ("TUMIT_POLICY", policy), ("TUMIT_BUFFERS", buffers)];
         let output = output(&mut program.command(&way, &settings));
@@ -266,7 +260,7 @@ fn records_and_reported_losses_add_up_on_full_disks() {
 }
 
 #[test]
-#[ignore = "takes minutes; cargo test --workspace --test c_recorder -- --ignored overwriting::a_thousand"]
+#[ignore = "takes minutes; cargo test --workspace --test c_recorder -- --ignored flight_recorder::a_thousand"]
 fn a_thousand_full_disks_add_up() {
     full_disks_add_up(&OverwritingProgram::new(GNU99, &[]), 1_000);
 }
