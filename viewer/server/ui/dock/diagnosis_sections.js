@@ -103,13 +103,13 @@ function waits({ report, rows: [total] }, { selectWait, selectUnits, findValue }
 /** @param {any} answer @param {ReportActions} actions */
 function criticalPath({ report, rows: [, values, units] }, { findValue, selectUnits, showPath }) {
   const time = (/** @type {any} */ { nanos, share }) => [formatDuration(nanos), formatPercent(share)];
-  const byValue = report.path_values.map((/** @type {any} */ part) => [link(part.name, "Find these states", () => findValue(part.name)), ...time(part), formatDuration(part.nanos * USUAL_DECREASE / 100)]);
+  const byValue = report.path_values.map((/** @type {any} */ part) => [link(part.name, "Find these states", () => findValue(part.name)), ...time(part), typeof part.gain === "number" ? formatDuration(part.gain) : ""]);
   const byUnit = report.path_units.map((/** @type {any} */ part) => [link(part.name, "Select this row", () => selectUnits([part.name])), ...time(part)]);
   const byCategory = report.path_categories.map((/** @type {any} */ part) => [part.name, ...time(part)]);
   return [
-    make("p", { class: "hint" }, `${formatDuration(report.path_nanos)}, of which ${formatDuration(report.path_transit)} in messages. `, make("button", { class: "text-button", text: "Show it in the diagram", onclick: showPath })),
+    make("p", { class: "hint" }, `${formatDuration(report.path_nanos)}, of which ${formatDuration(report.path_transit)} in messages. ${typeof report.path_end === "number" && report.path_end < report.to ? `It ends ${formatDuration(report.to - report.path_end)} before the time range: then, all units are idle. ` : ""}`, make("button", { class: "text-button", text: "Show it in the diagram", onclick: showPath })),
     make("div", { class: "path-tables" },
-      table("Critical path by value", ["Value", "On the path", "Share", `Gain at ${USUAL_DECREASE} % less`], byValue, [1, 2, 3]),
+      table("Critical path by value", ["Value", "On the path", "Share", `Gain at most, if ${USUAL_DECREASE} % shorter`], byValue, [1, 2, 3]),
       table("Critical path by container", [capital(report.level), "On the path", "Share"], byUnit, [1, 2]),
       table("Critical path by category", ["Category", "On the path", "Share"], byCategory, [1, 2])),
     more(values - byValue.length + units - byUnit.length),
@@ -151,9 +151,9 @@ function phases(report, { ask, selectUnits }) {
   const form = make("form", { class: "question", autocomplete: "off", "aria-label": "Phases", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); ask("phase", field.value.trim()); } },
     "Each occurrence of", field, make("button", { class: "quiet-button", text: "Compare", "data-key": "phase compare" }));
   form.querySelector("button")?.setAttribute("type", "submit");
-  const factor = (/** @type {any} */ phase, /** @type {string} */ key) => phase.efficiency ? formatPercent(phase.efficiency[key]) : "";
-  const rows = report.phases.map((/** @type {any} */ phase) => [link(phase.name, "Select its time range", () => selectUnits([], [phase.from, phase.to])), rangeInWords(phase.from, phase.to), ...["parallel", "load_balance", "communication"].map((key) => factor(phase, key))]);
-  return [form, rows.length > 0 && table("Efficiency of phases", ["Phase", "Time range", "Parallel", "Load balance", "Communication"], rows, [2, 3, 4])];
+  const factor = (/** @type {any} */ phase, /** @type {string} */ key) => typeof phase.efficiency?.[key] === "number" ? formatPercent(phase.efficiency[key]) : "";
+  const rows = report.phases.map((/** @type {any} */ phase) => [link(phase.name, "Select its time range", () => selectUnits([], [phase.from, phase.to])), rangeInWords(phase.from, phase.to), ...["parallel", "load_balance", "communication", "serialisation", "transfer"].map((key) => factor(phase, key)), formatDuration(Number(phase.wait_nanos))]);
+  return [form, rows.length > 0 && table("Efficiency of phases", ["Phase", "Time range", "Parallel", "Load balance", "Communication", "Serialisation", "Transfer", "Waits"], rows, [2, 3, 4, 5, 6, 7])];
 }
 
 /** @param {any} report */
