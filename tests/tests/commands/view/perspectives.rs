@@ -170,7 +170,7 @@ fn modes_of_the_diagram_are_drawn() {
 #[test]
 fn tables_of_modes_end_with_the_trace() {
     let dir = tempfile::tempdir().unwrap();
-    let mark = "3 E R Mark\n6 0 r0 0 R \"rank 0\"\n11 0 r0 S work\n17 4 r0 E x\n7 4 R r0\n";
+    let mark = "3 E R Mark \"0 1 0\"\n6 0 r0 0 R \"rank 0\"\n11 0 r0 S work\n17 4 r0 E x\n7 4 R r0\n";
     let text = [HEADER, "0 R 0 Rank\n2 S R Activity\n", mark].concat();
     fs::write(dir.path().join("e.paje"), text).unwrap();
     let args = ["e.paje", "--perspective", "utilization-gantt", "-o", "-", "--format", "csv"];
