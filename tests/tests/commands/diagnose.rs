@@ -103,6 +103,56 @@ fn a_section_is_printed_in_each_format() {
     assert!(json.get("efficiency").is_none(), "{json}");
 }
 
+/// A phase has the same efficiency and waits as its time range.
+#[test]
+fn phases_have_all_factors_and_their_waits() {
+    let dir = tempfile::tempdir().unwrap();
+    trace(dir.path(), BODY);
+    let csv = report(
+        dir.path(),
+        &["--phase", "work", "--option", "tasks=Activity", "--section", "phases", "--format", "csv"],
+    );
+    let expected = "phase,\"from, s\",\"to, s\",\"parallel efficiency, %\",\"load balance, %\",\
+                    \"communication efficiency, %\",\"serialisation, %\",\"transfer, %\",\"waits, s\"\n\
+                    work 1,0,8,56.25,56.25,100,100,100,7\n\
+                    work 2,9,10,50,50,100,100,100,0\n";
+    assert_eq!(csv, expected);
+    let text = report(dir.path(), &["--phase", "work", "--option", "tasks=Activity", "--section", "phases"]);
+    assert!(text.contains("Serialisation  Transfer    Waits\n"), "{text}");
+    assert!(text.lines().any(|line| line.contains("work 1 ") && line.ends_with("7.000 s")), "{text}");
+}
+
+/// The message of a `PICL` trace takes no time within the resolution of its clock, and rank 1 waits
+/// for it.
+#[test]
+fn the_path_follows_a_message_without_latency() {
+    let dir = tempfile::tempdir().unwrap();
+    let text =
+        "1 0 0 0 4 4 0\n1 0 0 1 4 4 0\n4 0 3000 0 1 1 8\n7 0 0 1 1\n8 0 3000 1 0 1 8\n13 0 3001 0\n13 0 4000 1\n";
+    fs::write(dir.path().join("tie.picl"), text).unwrap();
+    let options = ["diagnose", "tie.picl", "--section", "critical-path", "--format", "json"];
+    let json: Value = serde_json::from_str(&succeed(tumit().args(options).current_dir(dir.path()))).unwrap();
+    assert_eq!((&json["path_nanos"], &json["path_transit"]), (&4_000_000.into(), &0.into()), "{json}");
+    let shares = |name: &str| -> Vec<i64> {
+        json[name].as_array().unwrap().iter().map(|share| share["nanos"].as_i64().unwrap()).collect()
+    };
+    assert_eq!((shares("path_units"), shares("path_categories")), (vec![3_000_000, 1_000_000], vec![4_000_000]));
+}
+
+/// The path is shorter than the time range if all units are idle at the end.
+#[test]
+fn the_report_explains_the_ends_of_the_path() {
+    let dir = tempfile::tempdir().unwrap();
+    let body = "0 R 0 Rank\n2 S R Activity\n6 1 r0 0 R \"rank 0\"\n11 1 r0 S compute\n11 3 r0 S finished\n\
+                7 4 R r0\n";
+    trace(dir.path(), body);
+    let text = report(dir.path(), &["--section", "critical-path"]);
+    assert!(text.contains("\nCritical path: 2.000 s") || text.starts_with("Critical path: 2.000 s"), "{text}");
+    assert!(text.contains("It ends at 3.000 s: then, all units are idle."), "{text}");
+    let csv = report(dir.path(), &["--section", "waits", "--format", "csv"]);
+    assert!(csv.ends_with("\nall,,0,0,0,,,,,,,,,,,\n"), "{csv}");
+}
+
 /// A sender waits from 1 to 3 s for its receiver.
 const LATE_RECEIVER: &str = "0 R 0 Rank
 2 S R Activity
@@ -301,6 +351,9 @@ fn mistakes_are_explained() {
         (&["--category", "idle"], "expected CATEGORY=NAME"),
         (&["--option", "level=Core"], "no container type is called `Core`; the trace has Node, Rank"),
         (&["--option", "size=3"], "has no option `size`"),
+        (&["--option", "palette=monochrome"], "its options are level, units, states, tasks, several, stateless\n"),
+        (&["--option", "tasks=none"], "no state type is called `none`; the trace has Activity"),
+        (&["--category", "idle=Nonsense"], "no state is called `Nonsense`; the trace has work, MPI_Recv"),
         (&["--phase", "step*"], "the view needs states of tasks"),
         (&["--what-if", "work"], "expected NAME=PERCENT"),
         (&["--what-if", "work=120"], "120 % is not between 0 and 100 %"),

@@ -35,6 +35,12 @@ fn clip_cell(cell: Cow<'_, str>) -> Cow<'_, str> {
 /// aligned right.
 pub(crate) fn append(text: &mut String, rows: &[Vec<String>], right: &[usize]) {
     let cells = |row: &Vec<String>| row.iter().map(|cell| clip_cell(printable_name(cell)).into_owned()).collect();
+    append_whole(text, &rows.iter().map(cells).collect::<Vec<_>>(), right);
+}
+
+/// The same as [`append`], with whole cells, for texts of this program.
+pub(crate) fn append_whole(text: &mut String, rows: &[Vec<String>], right: &[usize]) {
+    let cells = |row: &Vec<String>| row.iter().map(|cell| printable_name(cell).into_owned()).collect();
     let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)

@@ -16,7 +16,8 @@ const NANOS_PER_SECOND: f64 = 1e9;
 ///
 /// let mut table = ChartTable::new(&[("rank", AxisUnit::Count), ("busy, s", AxisUnit::Nanos)]);
 /// table.rows.push(vec!["rank 0".into(), 1_500_000.0.into()]);
-/// assert_eq!(csv(&table), "rank,\"busy, s\"\nrank 0,0.0015\n");
+/// table.rows.push(vec!["rank 1".into(), (-0.0).into()]);
+/// assert_eq!(csv(&table), "rank,\"busy, s\"\nrank 0,0.0015\nrank 1,0\n");
 /// ```
 #[must_use]
 pub fn csv(table: &ChartTable) -> String {
@@ -50,7 +51,8 @@ pub fn csv(table: &ChartTable) -> String {
 /// A number with full precision.
 fn plain_number(number: f64, axis_unit: AxisUnit) -> String {
     let number = if axis_unit == AxisUnit::Nanos { number / NANOS_PER_SECOND } else { number };
-    number.to_string()
+    // A sum of no numbers is -0.
+    (number + 0.0).to_string()
 }
 
 /// The whole chart as JSON, on one line.

@@ -150,6 +150,7 @@ impl DiagramMode {
         options: &ViewOptions,
         max_rows: Option<usize>,
     ) -> Result<DiagramRowsOfMode, PerspectiveError> {
+        options.check(execution)?;
         // Only the critical path depends on the time range.
         let range_key = if self == Self::CriticalPath { format!("{range:?}") } else { String::new() };
         let ViewOptions { color, bins, topology, palette, .. } = options;
@@ -184,6 +185,7 @@ impl DiagramMode {
         most_rows: usize,
     ) -> Result<ViewChart, PerspectiveError> {
         let title = self.info().title;
+        let request = &ViewRequest { range: execution.range_of_contents(request.range), ..request.clone() };
         let rows = match self {
             Self::UtilizationGantt => DiagramRows::of_categories(execution, request)?,
             Self::SpaceTime => DiagramRows::of_space_time(execution, request)?,

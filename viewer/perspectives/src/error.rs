@@ -11,6 +11,7 @@
 //! assert!(error.to_string().starts_with(message));
 //! ```
 
+use tumit::diagnostics::did_you_mean;
 use tumit_viewer::query::QueryError;
 
 /// The reason why a view cannot be computed, with the remedy.
@@ -119,6 +120,21 @@ pub enum PerspectiveError {
     /// The source failed.
     #[error(transparent)]
     Query(QueryError),
+}
+
+impl PerspectiveError {
+    /// No name of the trace matches a pattern. The message has the first names.
+    pub(crate) fn no_match(kind: &'static str, name: &str, names: &[&str]) -> Self {
+        const MOST: usize = 12;
+        let mut known: Vec<String> = Vec::new();
+        for name in names {
+            if known.len() < MOST && !known.iter().any(|listed| listed == name) {
+                known.push((*name).to_owned());
+            }
+        }
+        let suggestion = did_you_mean(name, names.iter().copied());
+        Self::NoMatch { kind, name: name.to_owned(), suggestion, known }
+    }
 }
 
 fn list(names: &[String]) -> String {

@@ -49,6 +49,7 @@ use crate::execution::categories::{CategoryRule, CategoryTable};
 use crate::execution::derived_data::DerivedData;
 use crate::execution::messages::{UnitMessage, UnitMessages};
 use crate::execution::order::{UnitMetric, UnitOrder};
+use crate::execution::tasks::task_types;
 pub use crate::execution::tasks::{ExecutionTask, TaskSet};
 use crate::execution::units::{UnitChoice, UnitSet};
 use crate::execution::value_timelines::{ValueTimelines, innermost_states_decide};
@@ -114,6 +115,10 @@ impl Execution {
     pub fn new(source: Arc<dyn TimelineSource>, settings: ExecutionSettings) -> Result<Self, PerspectiveError> {
         let model = source.model();
         let categories = CategoryTable::new(&model, &settings.categories);
+        if let Some(choice) = &settings.tasks {
+            // A view without tasks has the same error.
+            task_types(&model, Some(choice))?;
+        }
         let units = UnitSet::new(source.as_ref(), &categories, &settings.units)?;
         let extent = extent_of_contents(source.as_ref());
         let (activity, shared, derived) = (OnceLock::new(), Arc::default(), DerivedData::default());

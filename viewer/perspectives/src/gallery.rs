@@ -48,12 +48,13 @@ pub fn unknown_names_note(execution: &Execution, options: &ViewOptions) -> Optio
 /// The chart of a view. If only some units are chosen, its subtitle begins with their number.
 ///
 /// # Errors
-/// The errors of [`PerspectiveView::chart`].
+/// The errors of [`PerspectiveView::chart`], and if an option does not fit the trace.
 pub fn chart(
     view: &dyn PerspectiveView,
     execution: &Execution,
     request: &ViewRequest,
 ) -> Result<ViewChart, PerspectiveError> {
+    request.options.check(execution)?;
     let request = &ViewRequest { range: execution.range_of_contents(request.range), ..request.clone() };
     let mut chart = view.chart(execution, request)?;
     chart.notes.extend(captions::unknown_names_note(execution, &request.options));

@@ -213,6 +213,34 @@ impl ParsedOptions {
     /// # Errors
     /// If an option is unknown, or a value invalid.
     pub fn parse(view: &str, known: &[&str], list: &[(String, String)]) -> Result<Self, PerspectiveError> {
+        let of_all = EXECUTION_OPTIONS.iter().chain(&DRAWING_OPTIONS).map(|option| option.name);
+        let listed: Vec<&str> = known.iter().copied().chain(of_all).collect();
+        Self::parse_listed(view, known, &listed, list)
+    }
+
+    /// Parses the options of a command that draws nothing: those of [`EXECUTION_OPTIONS`].
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_for_execution(
+        command: &str,
+        list: &[(String, String)],
+    ) -> Result<ExecutionSettings, PerspectiveError> {
+        let known = EXECUTION_OPTIONS.map(|option| option.name);
+        if let Some((name, _)) = list.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+            let known = known.map(str::to_owned).to_vec();
+            return Err(PerspectiveError::NoOption { view: command.to_owned(), name: name.clone(), known });
+        }
+        Self::parse(command, &[], list).map(|options| options.execution)
+    }
+
+    /// The same as [`Self::parse`]. An error lists the options of `listed`.
+    pub(crate) fn parse_listed(
+        view: &str,
+        known: &[&str],
+        listed: &[&str],
+        list: &[(String, String)],
+    ) -> Result<Self, PerspectiveError> {
         let mut all = Self::default();
         for (name, value) in list {
             if EXECUTION_OPTIONS.iter().any(|option| option.name == name) {
@@ -220,8 +248,7 @@ impl ParsedOptions {
             } else if known.contains(&name.as_str()) || DRAWING_OPTIONS.iter().any(|option| option.name == name) {
                 all.view.set(name, value)?;
             } else {
-                let of_all = EXECUTION_OPTIONS.iter().chain(&DRAWING_OPTIONS).map(|option| option.name);
-                let known = known.iter().copied().chain(of_all).map(str::to_owned).collect();
+                let known = listed.iter().map(|name| (*name).to_owned()).collect();
                 return Err(PerspectiveError::NoOption { view: view.to_owned(), name: name.clone(), known });
             }
         }
@@ -284,7 +311,11 @@ impl ViewOptions {
                 let words = [("messages", MessageMeasure::Messages), ("bytes", MessageMeasure::Bytes)];
                 self.measure = Some(choose(name, value, &words)?);
             }
-            "topology" => self.topology = text(),
+            "topology" => {
+                // The number of units is not known yet.
+                Topology::parse(value, 0)?;
+                self.topology = text();
+            }
             "unit" => self.unit = text(),
             "direction" => {
                 let words = [
@@ -351,6 +382,16 @@ impl ViewOptions {
     /// If the text is invalid, or its grid has too few places.
     pub(crate) fn topology(&self, units: usize) -> Result<Topology, PerspectiveError> {
         self.topology.as_deref().map_or(Ok(Topology::default()), |text| Topology::parse(text, units))
+    }
+
+    /// Checks the options that refer to the trace, also those that have no effect on a view with its
+    /// other options.
+    ///
+    /// # Errors
+    /// If the topology has too few places for the units, or no unit has the chosen name.
+    pub(crate) fn check(&self, execution: &Execution) -> Result<(), PerspectiveError> {
+        self.topology(execution.units().count())?;
+        self.selected_unit(execution).map(|_unit| ())
     }
 
     /// The title of the chosen topology, such as `Hamming distance`.

@@ -5,7 +5,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange};
 use crate::chart::{ChartTable, ViewChart};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
-use crate::options::{DRAWING_OPTIONS, EXECUTION_OPTIONS, OptionInfo, ViewOptions};
+use crate::options::{DRAWING_OPTIONS, EXECUTION_OPTIONS, OptionInfo, ParsedOptions, ViewOptions};
 
 /// A group of views.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,6 +93,19 @@ pub fn common_options(info: &ViewInfo<'_>) -> impl Iterator<Item = &'static Opti
         _ => true,
     };
     EXECUTION_OPTIONS.iter().chain(&DRAWING_OPTIONS).filter(has_effect)
+}
+
+impl ViewInfo<'_> {
+    /// Parses options of the form `NAME=VALUE`. Options of all views are valid, also if they have
+    /// no effect on this view. An error lists those that have an effect, as the help does.
+    ///
+    /// # Errors
+    /// If an option is unknown, or a value invalid.
+    pub fn parse_options(&self, list: &[(String, String)]) -> Result<ParsedOptions, PerspectiveError> {
+        let of_all = common_options(self).map(|option| option.name);
+        let listed: Vec<&str> = self.options.iter().copied().chain(of_all).collect();
+        ParsedOptions::parse_listed(self.name, self.options, &listed, list)
+    }
 }
 
 /// The time and the options of a view.

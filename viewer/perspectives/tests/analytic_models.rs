@@ -29,7 +29,9 @@ fn execution_with_links(units: &[Vec<StateSpec>], messages: &[MessageSpec], valu
         lines.push((0, 0, format!("6 0 u{unit} 0 R rank{unit}")));
         for (from, to, value) in states {
             lines.push((*from, 2, format!("12 {from} u{unit} S {value}")));
-            lines.push((*to, 1, format!("13 {to} u{unit} S")));
+            // A state without duration ends after its begin.
+            let order = if from == to { 2 } else { 1 };
+            lines.push((*to, order, format!("13 {to} u{unit} S")));
         }
         lines.push((end, 4, format!("7 {end} R u{unit}")));
     }
@@ -64,6 +66,19 @@ fn path(execution: &Execution) -> Vec<(Option<u32>, i64, i64)> {
         PathSegment::Receiver { .. } | PathSegment::Collective { .. } | PathSegment::Lock { .. } => None,
     };
     path.segments.iter().filter_map(part).collect()
+}
+
+/// The parts of the path in units: unit, start and end in seconds. Adjacent parts are one.
+fn path_in_units(execution: &Execution) -> Vec<(u32, i64, i64)> {
+    let mut parts: Vec<(u32, i64, i64)> = Vec::new();
+    for (unit, from, to) in path(execution) {
+        let Some(unit) = unit else { continue };
+        match parts.last_mut().filter(|last| last.0 == unit && last.2 == from) {
+            Some(last) => last.2 = to,
+            None => parts.push((unit, from, to)),
+        }
+    }
+    parts
 }
 
 /// Kind, waiting unit, start, end and causing unit of all waits, in seconds.
@@ -237,4 +252,79 @@ fn the_states_of_a_lock_show_its_last_owner() {
     let store = TraceStore::from_paje("lock", text.as_bytes()).expect("a valid model");
     let threads = Execution::new(Arc::new(store), ExecutionSettings::default()).expect("a valid model");
     assert_eq!(path(&threads), [(Some(0), 0, 8), (Some(1), 8, 13), (Some(2), 13, 20)]);
+}
+
+/// Messages without latency: the path passes the same units as with latency.
+#[test]
+fn the_path_follows_messages_that_take_no_time() {
+    // Three stages, of which the second one is the slowest. They process three items.
+    let pipeline = execution(
+        &[
+            vec![(0, 1, "compute"), (1, 2, "compute"), (2, 3, "compute")],
+            vec![(0, 1, "recv"), (1, 3, "compute"), (3, 5, "compute"), (5, 7, "compute")],
+            vec![
+                (0, 3, "recv"),
+                (3, 4, "compute"),
+                (4, 5, "recv"),
+                (5, 6, "compute"),
+                (6, 7, "recv"),
+                (7, 8, "compute"),
+            ],
+        ],
+        &[(0, 1, 1, 1), (0, 2, 1, 3), (0, 3, 1, 5), (1, 3, 2, 3), (1, 5, 2, 5), (1, 7, 2, 7)],
+    );
+    assert_eq!(path_in_units(&pipeline), [(0, 0, 1), (1, 1, 7), (2, 7, 8)]);
+    let late = |unit, from, to, cause| (WaitKind::LateSender, unit, from, to, Some(cause));
+    assert_eq!(waits(&pipeline), [late(1, 0, 1, 0), late(2, 0, 3, 1), late(2, 4, 5, 1), late(2, 6, 7, 1)]);
+    let ring = execution(
+        &[
+            vec![(0, 4, "compute"), (4, 15, "recv"), (15, 17, "compute")],
+            vec![(0, 4, "recv"), (4, 10, "compute")],
+            vec![(0, 10, "recv"), (10, 15, "compute")],
+        ],
+        &[(0, 4, 1, 4), (1, 10, 2, 10), (2, 15, 0, 15)],
+    );
+    assert_eq!(path_in_units(&ring), [(0, 0, 4), (1, 4, 10), (2, 10, 15), (0, 15, 17)]);
+    // A unit forwards a message at the time at which it receives it.
+    let chain = execution(
+        &[vec![(0, 5, "compute")], vec![(0, 5, "recv")], vec![(0, 5, "recv"), (5, 8, "compute")]],
+        &[(0, 5, 1, 5), (1, 5, 2, 5)],
+    );
+    assert_eq!(path_in_units(&chain), [(0, 0, 5), (2, 5, 8)]);
+}
+
+/// Two units exchange several messages at one time: the path ends, and continues before them.
+#[test]
+fn the_path_ends_although_messages_form_a_cycle() {
+    let exchange = execution(
+        &[vec![(0, 5, "compute")], vec![(0, 5, "recv"), (5, 9, "compute")], vec![(0, 5, "recv")]],
+        &[(0, 5, 1, 5), (1, 5, 2, 5), (2, 5, 1, 5), (1, 5, 2, 5)],
+    );
+    assert_eq!(path_in_units(&exchange), [(0, 0, 5), (1, 5, 9)]);
+}
+
+/// The last unit leaves the barrier as it enters it.
+#[test]
+fn the_path_passes_the_last_unit_of_a_barrier_that_takes_no_time() {
+    let barrier = execution(
+        &[
+            vec![(0, 2, "compute"), (2, 9, "barrier"), (9, 12, "compute")],
+            vec![(0, 9, "compute"), (9, 9, "barrier"), (9, 10, "compute")],
+            vec![(0, 4, "compute"), (4, 9, "barrier"), (9, 10, "compute")],
+        ],
+        &[],
+    );
+    assert_eq!(path_in_units(&barrier), [(1, 0, 9), (0, 9, 12)]);
+    let wait = |unit, from| (WaitKind::Collective, unit, from, 9, Some(1));
+    assert_eq!(waits(&barrier), [wait(0, 2), wait(2, 4)]);
+}
+
+/// A message is received before it is sent, because the clocks are wrong: it takes no time.
+#[test]
+fn a_message_of_negative_latency_takes_no_time() {
+    let wrong = execution(
+        &[vec![(0, 3, "compute"), (3, 5, "compute")], vec![(0, 2, "recv"), (2, 10, "compute")]],
+        &[(0, 3, 1, 2)],
+    );
+    assert_eq!(path(&wrong), [(Some(0), 0, 2), (None, 2, 2), (Some(1), 2, 10)]);
 }

@@ -150,8 +150,6 @@ fn time_options_and_categories_select_the_contents() {
     assert_eq!(busy(&["utilization-meter", "--at", "2.5"]), "busy,1,50");
     assert_eq!(busy(&["utilization-meter", "--mode", "range"]), "busy,1,50");
     assert_eq!(busy(&["utilization-meter", "--at", "1.5", "--category", "idle=work of Act*"]), "busy,0,0");
-    let (_, error) = table(&["utilization-meter", "--category", "idle=Sleep*"]);
-    assert!(error.contains("no state of the trace has such a value"), "{error}");
     let pending = |time: &str| table(&["message-queues", "--at", time]).0.lines().nth(2).unwrap().to_owned();
     assert!(pending("1.5").starts_with("rank 1,1,") && pending("2.5").starts_with("rank 1,0,"), "{}", pending("1.5"));
 }
@@ -168,6 +166,18 @@ fn modes_of_the_diagram_are_drawn() {
     }
 }
 
+/// An entity without duration at the last timestamp does not prolong the table of a mode.
+#[test]
+fn tables_of_modes_end_with_the_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let mark = "3 E R Mark \"0 1 0\"\n6 0 r0 0 R \"rank 0\"\n11 0 r0 S work\n17 4 r0 E x\n7 4 R r0\n";
+    let text = [HEADER, "0 R 0 Rank\n2 S R Activity\n", mark].concat();
+    fs::write(dir.path().join("e.paje"), text).unwrap();
+    let args = ["e.paje", "--perspective", "utilization-gantt", "-o", "-", "--format", "csv"];
+    let (_, printed, error) = call(dir.path(), &args);
+    assert_eq!(printed, "unit,category,start,end,duration\nrank 0,busy,0,4,4\n", "{error}");
+}
+
 #[test]
 fn the_views_and_their_options_are_listed() {
     let dir = tempfile::tempdir().unwrap();
@@ -177,10 +187,33 @@ fn the_views_and_their_options_are_listed() {
         let line = format!("G{number} ");
         assert_eq!(printed.lines().filter(|text| text.starts_with(&line)).count(), 1, "{line}\n{printed}");
     }
+    // Lines are whole.
+    assert!(printed.contains("card files, and Rust types that implement `PerspectiveView`\n"), "{printed}");
+    assert!(call(dir.path(), &["--help"]).1.contains("[aliases: --export]"));
     for asked in ["help", "list"] {
         let (status, printed, _) = call(dir.path(), &["--perspective", "kiviat", "--option", asked]);
         assert_eq!(status, Some(0));
         assert!(printed.starts_with("Kiviat diagram: ") && printed.contains("--option order=VALUE"), "{printed}");
+    }
+    // The error about an unknown option has the same list.
+    for view in ["kiviat", "animation", "task-gantt"] {
+        let (_, printed, _) = call(dir.path(), &["--perspective", view, "--option", "help"]);
+        let names = printed.lines().filter_map(|line| line.strip_prefix("  --option ")?.strip_suffix("=VALUE"));
+        let mut expected: Vec<&str> = names.collect();
+        let (_, _, error) = call(dir.path(), &["a.paje", "--perspective", view, "-o", "k.svg", "--option", "size=2"]);
+        let mut listed: Vec<&str> = error
+            .trim()
+            .rsplit("its options are ")
+            .next()
+            .unwrap_or("")
+            .lines()
+            .next()
+            .unwrap_or("")
+            .split(", ")
+            .collect();
+        expected.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(listed, expected, "{error}");
     }
 }
 
@@ -206,6 +239,17 @@ fn mistakes_are_reported_with_a_remedy() {
         (
             &["--perspective", "kiviat", "-o", "k.svg", "--option", "palette=blue"],
             "standard, traffic-lights, monochrome",
+        ),
+        // Also an option without an effect on the view must fit the trace.
+        (&["--perspective", "animation", "-o", "k.svg", "--option", "topology=mesh2:0x3"], "mesh2:RxC"),
+        (&["--perspective", "animation", "-o", "k.svg", "--option", "topology=mesh2:x"], "mesh2:RxC"),
+        (&["--perspective", "animation", "-o", "k.svg", "--option", "topology=mesh2:1x1"], "places for 2 units"),
+        (&["--perspective", "space-time", "-o", "k.svg", "--option", "topology=mesh2:1x1"], "places for 2 units"),
+        (&["--perspective", "animation", "-o", "k.svg", "--option", "tasks=none"], "no state type is called `none`"),
+        (&["--perspective", "kiviat", "-o", "k.svg", "--category", "idle=Sleep*"], "no state is called `Sleep*`"),
+        (
+            &["--perspective", "kiviat", "-o", "k.svg", "--category", "idle=* of Activty"],
+            "no state type is called `Activty`, did you mean `Activity`?",
         ),
         (&["--perspective", "task-count", "-o", "k.svg"], "--option tasks=TYPE"),
         (&["--perspective", "color-code", "-o", "k.svg"], "a feature of other views"),

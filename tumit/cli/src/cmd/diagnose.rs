@@ -14,7 +14,7 @@ use tumit_perspectives::analysis::diagnosis_tables::DiagnosisSection;
 use tumit_perspectives::analysis::path_shares::ShorterStates;
 use tumit_perspectives::chart_text;
 use tumit_perspectives::execution::Execution;
-use tumit_perspectives::execution::categories::CategoryRule;
+use tumit_perspectives::execution::categories::{CategoryRule, CategoryTable};
 use tumit_perspectives::options::ParsedOptions;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange};
@@ -126,7 +126,7 @@ fn section() -> impl TypedValueParser<Value = DiagnosisSection> {
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     args.check_format()?;
     let chain = args.filters.chain(std::slice::from_ref(&args.path))?;
-    let mut settings = ParsedOptions::parse("diagnose", &[], &args.option)?.execution;
+    let mut settings = ParsedOptions::parse_for_execution("diagnose", &args.option)?;
     let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), tumit_viewer::open)?;
     let Some(source) = opened else { return Ok(ExitStatus::InputHasMistakes) };
     settings.categories = args.stored_categories.rules_before(source.as_ref(), &args.category);
@@ -135,6 +135,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let filtered = args.filters.apply(&chain, Arc::clone(&source))?;
     let range = args.interval.map_or(Ok(filtered.extent()), |range| range.intersection(filtered.extent()))?;
     let execution = Execution::new(filtered, settings)?;
+    CategoryTable::check_rules(execution.model(), &args.category).context("--category")?;
+    let range = execution.range_of_contents(range);
     let phases = args.phase.as_ref().map_or(Ok(Vec::new()), |name| phases(&execution, name))?;
     let diagnosis = Diagnosis::new(&execution, range, &phases, &args.what_if)?;
     let text = args.text(&diagnosis, &summary.name)?;

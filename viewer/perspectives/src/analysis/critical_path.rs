@@ -1,15 +1,16 @@
 //! [`CriticalPath`]: the longest chain of dependent activities of an execution (G21).
 //!
-//! The path is found backward. It starts at the unit that is busy last, at the end of its last time
-//! that is not idle: the others only wait for it in their last operations. If a receive blocked the
-//! unit, the path continues at the sender at the time of the send. If a send waited for its
-//! receiver, the path continues at the receiver at the begin of the receive. If a collective
-//! operation blocked the unit, the path continues at the unit for which it waited: the root, or the
-//! last one to enter. If the unit waited for a lock, the path continues at the unit that released
-//! the lock, at the time of the release. Otherwise it stays in the unit. The path ends at the start
-//! of the trace or of the unit's life. This is the backward replay of Böhme et al., "Scalable
-//! critical-path based performance analysis" (IPDPS 2012), without its replay of messages: links
-//! and states give the dependences.
+//! The path is found backward. It starts at the unit whose last time that is not idle ends latest.
+//! Of several such units, it is the one that is busy last: the others only wait for it in their
+//! last operations. If a receive blocked the unit, the path continues at the sender at the time of
+//! the send. If a send waited for its receiver, the path continues at the receiver at the begin of
+//! the receive. If a collective operation blocked the unit, the path continues at the unit for
+//! which it waited: the root, or the last one to enter. If the unit waited for a lock, the path
+//! continues at the unit that released the lock, at the time of the release. Each of these changes
+//! may take no time, such as a message that is sent and received at one timestamp. Otherwise the
+//! path stays in the unit. The path ends at the start of the trace or of the unit's life. This is
+//! the backward replay of Böhme et al., "Scalable critical-path based performance analysis" (IPDPS
+//! 2012), without its replay of messages: links and states give the dependences.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -32,6 +33,7 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, TimeRange, ValueId};
 
@@ -61,7 +63,7 @@ pub enum PathSegment {
         from_unit: u32,
         /// Index of the receiving unit.
         to_unit: u32,
-        /// Timestamp of the send.
+        /// Timestamp of the send, but at most that of the receive.
         from: i64,
         /// Timestamp of the receive.
         to: i64,
@@ -123,44 +125,80 @@ pub struct PathTimes {
     pub transit: i64,
 }
 
-/// The events of each unit by time.
-struct EventsByUnit<'a> {
+/// The events of each unit by time, for the critical paths of several time ranges.
+pub(crate) struct PathEvents<'a> {
+    execution: &'a Execution,
     dependences: Dependences<'a>,
     by_unit: Vec<Vec<(i64, DependentEvent)>>,
 }
 
-impl<'a> EventsByUnit<'a> {
-    fn new(execution: &'a Execution, collectives: &'a CollectiveSet) -> Result<Self, PerspectiveError> {
+impl<'a> PathEvents<'a> {
+    /// Sorts the events. Takes O(n log n) of the messages, collective operations and waits for
+    /// locks.
+    ///
+    /// # Errors
+    /// If the source fails.
+    pub(crate) fn new(execution: &'a Execution, collectives: &'a CollectiveSet) -> Result<Self, PerspectiveError> {
         let dependences = Dependences::new(execution, collectives)?;
         let mut by_unit: Vec<Vec<(i64, DependentEvent)>> = vec![Vec::new(); execution.units().count()];
         dependences.visit(|unit, time, event| by_unit[unit as usize].push((time, event)));
         by_unit.iter_mut().for_each(|events| events.sort_by_key(|event| event.0));
-        Ok(Self { dependences, by_unit })
+        Ok(Self { execution, dependences, by_unit })
     }
 
+    /// The critical path of a time range.
+    ///
+    /// # Errors
+    /// If the trace has no states, or the source fails.
+    pub(crate) fn path(&self, range: TimeRange) -> Result<CriticalPath, PerspectiveError> {
+        let end = last_active(self.execution, range)?;
+        let Some(mut point) = end else { return Ok(CriticalPath::default()) };
+        let mut segments = Vec::new();
+        let mut search = DependenceSearch { events: self, left: FxHashMap::default() };
+        loop {
+            let start = self.execution.units().list()[point.unit as usize].life.from.0.max(range.from.0);
+            let dependence = search.last_dependence(point, start)?;
+            let from = dependence.map_or(start, |dependence| dependence.reached.max(start)).min(point.time);
+            if from < point.time {
+                segments.push(PathSegment::Unit { unit: point.unit, from, to: point.time });
+            }
+            let Some(dependence) = dependence.filter(|found| found.source.time >= range.from.0) else { break };
+            segments.push(change_segment(&dependence, point.unit));
+            point = dependence.source;
+        }
+        segments.reverse();
+        Ok(CriticalPath { segments, end })
+    }
+}
+
+/// The search for the dependences of one path.
+struct DependenceSearch<'a> {
+    events: &'a PathEvents<'a>,
+    /// For the units that the path has reached, the number of events that are left.
+    left: FxHashMap<u32, usize>,
+}
+
+impl DependenceSearch<'_> {
     /// The last event until a point before which the unit waited, and the point on which this event
     /// depends.
-    /// `visited` has the units in which the path was at this time.
-    fn last_dependence(
-        &self,
-        point: UnitMoment,
-        start: i64,
-        visited: &[u32],
-    ) -> Result<Option<Dependence>, QueryError> {
-        let events = &self.by_unit[point.unit as usize];
-        let end = events.partition_point(|event| event.0 <= point.time);
-        for &(time, event) in events[..end].iter().rev() {
+    ///
+    /// The other unit may be at the same time, such as the sender of a message without latency. An
+    /// event is examined once: the path only goes back in time, so that an event that does not fit
+    /// now does not fit later. Hence the path ends although several units depend on each other at
+    /// one time, and all calls together take O(n) of the events.
+    fn last_dependence(&mut self, point: UnitMoment, start: i64) -> Result<Option<Dependence>, QueryError> {
+        let events = &self.events.by_unit[point.unit as usize];
+        let until_point = events.partition_point(|event| event.0 <= point.time);
+        let left = self.left.entry(point.unit).or_insert(until_point);
+        *left = until_point.min(*left);
+        while let Some(&(time, event)) = left.checked_sub(1).and_then(|last| events.get(last)) {
             // A send that began before the start may still wait.
             if time <= start && !matches!(event, DependentEvent::Send(_)) {
                 break;
             }
-            let dependence = self.dependences.of_event(event)?.filter(Dependence::is_wait);
-            // A wait for a lock may end at the time of the release.
-            let is_before = |Dependence { source, reason, .. }: &Dependence| match reason {
-                DependenceReason::Lock if source.time == point.time => !visited.contains(&source.unit),
-                _ => source.time < point.time,
-            };
-            if dependence.is_some_and(|found| start < found.reached && is_before(&found)) {
+            *left -= 1;
+            let dependence = self.events.dependences.of_event(event)?.filter(Dependence::is_wait);
+            if dependence.is_some_and(|found| start < found.reached && found.source.time <= point.time) {
                 return Ok(dependence);
             }
             if time < start {
@@ -191,28 +229,7 @@ impl CriticalPath {
     /// # Errors
     /// If the trace has no states, or the source fails.
     pub fn new(execution: &Execution, collectives: &CollectiveSet, range: TimeRange) -> Result<Self, PerspectiveError> {
-        let events = EventsByUnit::new(execution, collectives)?;
-        let end = last_active(execution, range)?;
-        let Some(mut point) = end else { return Ok(Self::default()) };
-        let mut segments = Vec::new();
-        let mut visited = vec![point.unit];
-        loop {
-            let start = execution.units().list()[point.unit as usize].life.from.0.max(range.from.0);
-            let dependence = events.last_dependence(point, start, &visited)?;
-            let from = dependence.map_or(start, |dependence| dependence.reached.max(start)).min(point.time);
-            if from < point.time {
-                segments.push(PathSegment::Unit { unit: point.unit, from, to: point.time });
-            }
-            let Some(dependence) = dependence.filter(|found| found.source.time >= range.from.0) else { break };
-            segments.push(change_segment(&dependence, point.unit));
-            if dependence.source.time < point.time {
-                visited.clear();
-            }
-            point = dependence.source;
-            visited.push(point.unit);
-        }
-        segments.reverse();
-        Ok(Self { segments, end })
+        PathEvents::new(execution, collectives)?.path(range)
     }
 
     /// The length of the path, in nanoseconds.
@@ -257,25 +274,25 @@ impl PathSegment {
     }
 }
 
-/// The end of the last activity of the unit that is busy last. If no unit is busy, that of the unit
-/// whose last time that is not idle ends latest.
+/// The end of the last activity of the unit whose last time that is not idle ends latest. Of several
+/// such units, the one that is busy last: the others only wait for it in their last operations.
 fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<UnitMoment>, PerspectiveError> {
     let activity = execution.activity()?;
-    // The ends of the last busy time and of the last time that is not idle, and the unit.
+    // The ends of the last time that is not idle and of the last busy time, and the unit.
     let mut last: Option<(i64, i64, u32)> = None;
     for (unit, index) in (0..activity.units()).zip(0_u32..) {
-        let (mut busy, mut active) = (i64::MIN, i64::MIN);
+        let (mut active, mut busy) = (i64::MIN, i64::MIN);
         for timeline in activity.timelines(unit) {
             for piece in timeline.pieces(range).filter(|piece| piece.category != ActivityCategory::Idle) {
                 active = active.max(piece.to);
                 busy = if piece.category == ActivityCategory::Busy { busy.max(piece.to) } else { busy };
             }
         }
-        if active > i64::MIN && last.is_none_or(|last| (busy, active) > (last.0, last.1)) {
-            last = Some((busy, active, index));
+        if active > i64::MIN && last.is_none_or(|last| (active, busy) > (last.0, last.1)) {
+            last = Some((active, busy, index));
         }
     }
-    Ok(last.map(|(_, time, unit)| UnitMoment { unit, time }))
+    Ok(last.map(|(time, _, unit)| UnitMoment { unit, time }))
 }
 
 /// Adds the time of each innermost value of a unit in a time range, and the time without a state.

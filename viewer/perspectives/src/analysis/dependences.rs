@@ -130,8 +130,11 @@ impl<'a> Dependences<'a> {
     /// its end is found by [`Self::of_event`] only.
     pub(crate) fn visit(&self, mut visit: impl FnMut(u32, i64, DependentEvent)) {
         for (message, index) in self.messages.iter().zip(0_u32..) {
-            if message.sent < message.received && is_awaited(self.execution, message) {
-                visit(message.to, message.received, DependentEvent::Receive(index));
+            if !is_awaited(self.execution, message) {
+                continue;
+            }
+            visit(message.to, message.received, DependentEvent::Receive(index));
+            if message.sent < message.received {
                 visit(message.from, message.sent, DependentEvent::Send(index));
             }
         }
@@ -166,16 +169,22 @@ impl<'a> Dependences<'a> {
         innermost_state(self.execution, message.to as usize, message.received.saturating_sub(1))
     }
 
+    /// A message that is received before it is sent, because the clocks are wrong, takes no time.
     fn of_receive(&self, message: &UnitMessage) -> Result<Option<Dependence>, QueryError> {
+        let sent = message.sent.min(message.received);
         let (since, strength) = match self.receiving_state(message)? {
             Some(state) if state.category == ActivityCategory::Busy => return Ok(None),
-            Some(state) if message.sent > state.life.from.0 => (state.life.from.0, DependenceStrength::Certain),
+            Some(state) if sent > state.life.from.0 => {
+                let is_possible = message.sent <= message.received;
+                let strength = if is_possible { DependenceStrength::Certain } else { DependenceStrength::Unknown };
+                (state.life.from.0, strength)
+            }
             Some(state) => (state.life.from.0, DependenceStrength::Possible),
             // A unit without a state waits.
-            None => (message.sent, DependenceStrength::Probable),
+            None => (sent, DependenceStrength::Probable),
         };
         Ok(Some(Dependence {
-            source: UnitMoment { unit: message.from, time: message.sent },
+            source: UnitMoment { unit: message.from, time: sent },
             since,
             reached: message.received,
             end: message.received,
@@ -268,7 +277,7 @@ fn of_part(operation: &Collective, part: &CollectivePart) -> Option<Dependence> 
         (root, DependenceStrength::Possible)
     };
     // Otherwise the clocks are wrong.
-    (awaited.enter < part.leave).then_some(Dependence {
+    (awaited.enter <= part.leave).then_some(Dependence {
         source: UnitMoment { unit: awaited.unit, time: awaited.enter },
         since: part.wait_from,
         reached: awaited.enter,

@@ -27,7 +27,7 @@ use tumit_viewer::query::{GlobalNanos, QueryError, SourceLine, TimeRange, ValueI
 
 use crate::analysis::collective_groups::{CollectiveGroup, UnitShare, collective_groups};
 use crate::analysis::collectives::CollectiveSet;
-use crate::analysis::critical_path::{CriticalPath, PathTimes};
+use crate::analysis::critical_path::{CriticalPath, PathEvents, PathTimes};
 use crate::analysis::efficiency::Efficiency;
 use crate::analysis::gain::GainModel;
 pub use crate::analysis::imbalance::Imbalance;
@@ -83,6 +83,8 @@ pub struct Diagnosis {
     pub path_nanos: i64,
     /// The part of the critical path in messages, in nanoseconds.
     pub path_transit: i64,
+    /// The end of the critical path, in nanoseconds. `None` if no unit is active.
+    pub path_end: Option<i64>,
     /// Values whose categories are guesses.
     pub guessed_values: usize,
     /// The collective operations by state and communicator, those with the longest waits first.
@@ -113,6 +115,8 @@ pub struct PhaseEfficiency {
     pub to: i64,
     /// Its efficiency.
     pub efficiency: Option<Efficiency>,
+    /// The sum of the waits that begin in it, in nanoseconds.
+    pub wait_nanos: i128,
 }
 
 /// Waits of one pattern, in states of one value, for one cause.
@@ -186,15 +190,12 @@ impl Diagnosis {
     ) -> Result<Self, PerspectiveError> {
         let model = execution.model();
         let collectives = CollectiveSet::new(execution)?;
-        let path = CriticalPath::new(execution, &collectives, range)?;
+        let events = PathEvents::new(execution, &collectives)?;
+        let path = events.path(range)?;
         let times = path.times(execution)?;
         let gains = GainModel::new(execution, &collectives, &path, range)?;
         let PathShares { nanos: path_nanos, transit: path_transit, values, units, categories } =
             PathShares::new(execution, &path, &times, &gains)?;
-        let phase = |ExecutionPhase { name, range }: &ExecutionPhase| {
-            let efficiency = Efficiency::new(execution, *range, None)?;
-            Ok(PhaseEfficiency { name: name.clone(), from: range.from.0, to: range.to.0, efficiency })
-        };
         let waits = wait_states(execution, &collectives, range)?;
         let what_ifs = what_ifs(execution, changes, &times, &gains)?;
         let efficiency = Efficiency::new(execution, range, Some(&times))?;
@@ -210,7 +211,7 @@ impl Diagnosis {
             units: execution.units().count(),
             stateless_share: efficiency.is_none().then(|| stateless_share(execution, range)).transpose()?,
             efficiency,
-            phases: phases.iter().map(phase).collect::<Result<_, PerspectiveError>>()?,
+            phases: phase_efficiencies(execution, &collectives, &events, phases)?,
             imbalances: imbalances(execution, range)?,
             waits: wait_groups(execution, &waits, range)?,
             wait_nanos,
@@ -220,6 +221,7 @@ impl Diagnosis {
             what_ifs,
             path_nanos,
             path_transit,
+            path_end: path.end.map(|end| end.time),
             guessed_values: model.values.iter().filter(used).filter(is_guess).count(),
             collectives: collective_groups(execution, &collectives, range),
             unmatched_collectives: collectives
@@ -229,6 +231,31 @@ impl Diagnosis {
                 .collect(),
         })
     }
+}
+
+/// The efficiency and the waits of each phase, as in a diagnosis of its time range.
+fn phase_efficiencies(
+    execution: &Execution,
+    collectives: &CollectiveSet,
+    events: &PathEvents<'_>,
+    phases: &[ExecutionPhase],
+) -> Result<Vec<PhaseEfficiency>, PerspectiveError> {
+    let (Some(from), Some(to)) =
+        (phases.iter().map(|phase| phase.range.from).min(), phases.iter().map(|phase| phase.range.to).max())
+    else {
+        return Ok(Vec::new());
+    };
+    let waits = wait_states(execution, collectives, TimeRange { from, to })?;
+    let phase = |ExecutionPhase { name, range }: &ExecutionPhase| {
+        let times = events.path(*range)?.times(execution)?;
+        let efficiency = Efficiency::new(execution, *range, Some(&times))?;
+        let (TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, name) = (*range, name.clone());
+        let after_start = &waits[waits.partition_point(|wait| wait.from < from)..];
+        let wait_nanos =
+            after_start.iter().take_while(|wait| wait.from < to).map(|wait| i128::from(wait.nanos())).sum();
+        Ok(PhaseEfficiency { name, from, to, efficiency, wait_nanos })
+    };
+    phases.iter().map(phase).collect()
 }
 
 /// The part of the time of all units in which they have no state, from 0 to 1.

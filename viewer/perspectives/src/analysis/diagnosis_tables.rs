@@ -76,7 +76,9 @@ impl DiagnosisSection {
             Self::Imbalance => &["imbalances"],
             Self::Waits => &["waits", "wait_nanos"],
             Self::Collectives => &["collectives", "unmatched_collectives"],
-            Self::CriticalPath => &["path_nanos", "path_transit", "path_values", "path_units", "path_categories"],
+            Self::CriticalPath => {
+                &["path_nanos", "path_transit", "path_end", "path_values", "path_units", "path_categories"]
+            }
             Self::WhatIf => &["what_ifs"],
         }
     }
@@ -169,18 +171,23 @@ fn phases(diagnosis: &Diagnosis) -> ChartTable {
         ("parallel efficiency, %", AxisUnit::Percent),
         ("load balance, %", AxisUnit::Percent),
         ("communication efficiency, %", AxisUnit::Percent),
+        ("serialisation, %", AxisUnit::Percent),
+        ("transfer, %", AxisUnit::Percent),
+        ("waits, s", AxisUnit::Nanos),
     ]);
-    for PhaseEfficiency { name, from, to, efficiency } in &diagnosis.phases {
-        let factor = |of: fn(&Efficiency) -> f64| {
-            efficiency.as_ref().map_or(TableValue::Absent, |efficiency| percent(of(efficiency)))
-        };
+    for PhaseEfficiency { name, from, to, efficiency, wait_nanos } in &diagnosis.phases {
+        let factor =
+            |of: fn(&Efficiency) -> Option<f64>| efficiency.as_ref().and_then(of).map_or(TableValue::Absent, percent);
         table.rows.push(vec![
             text(name),
             nanos((*from).into()),
             nanos((*to).into()),
-            factor(|all| all.parallel),
-            factor(|all| all.load_balance),
-            factor(|all| all.communication),
+            factor(|all| Some(all.parallel)),
+            factor(|all| Some(all.load_balance)),
+            factor(|all| Some(all.communication)),
+            factor(|all| all.serialisation),
+            factor(|all| all.transfer),
+            nanos(*wait_nanos),
         ]);
     }
     table

@@ -201,6 +201,14 @@ fn waits(
     Ok(all)
 }
 
+/// The dependences between units at one time, by their places in a list.
+struct UnitsAtOneTime {
+    /// For each unit, those that depend on it.
+    followers: Vec<Vec<usize>>,
+    /// For each unit, the number of dependences on others that were not followed yet.
+    preceding: Vec<usize>,
+}
+
 /// The forward pass for one assumed change.
 struct GainPass<'a> {
     model: &'a GainModel<'a>,
@@ -254,8 +262,9 @@ impl<'a> GainPass<'a> {
         self.sources[index as usize] = self.units[unit as usize].gain;
     }
 
-    /// Follows all units to the ends of their dependent states at one time. A unit that releases a
-    /// lock at this time precedes the unit that waits for it.
+    /// Follows all units to the ends of their dependent states at one time. A unit whose time does
+    /// not precede the end, such as the sender of a message without latency, is followed before the
+    /// unit that depends on it.
     fn end_states_together(&mut self, indexes: Range<usize>) {
         let ends = &self.model.ends;
         let mut of_units: Vec<(u32, Range<usize>)> = Vec::new();
@@ -265,31 +274,64 @@ impl<'a> GainPass<'a> {
                 None => of_units.push((ends[index].unit, index..index + 1)),
             }
         }
-        let at_end = |index: &usize| {
-            let Dependence { source, end, .. } = ends[*index].dependence;
-            (source.time >= end).then_some(source.unit)
-        };
-        let (mut later, now): (Vec<_>, Vec<_>) =
-            of_units.into_iter().partition(|(_, of_unit)| of_unit.clone().any(|index| at_end(&index).is_some()));
-        now.into_iter().for_each(|(unit, of_unit)| self.end_states(unit, of_unit));
-        while !later.is_empty() {
-            let units: BTreeSet<u32> = later.iter().map(|(unit, _)| *unit).collect();
-            let waits = |(unit, of_unit): &(u32, Range<usize>)| {
-                let mut sources = of_unit.clone().filter_map(|index| at_end(&index));
-                sources.any(|source| source != *unit && units.contains(&source))
-            };
-            let (mut waiting, mut next): (Vec<_>, Vec<_>) = later.into_iter().partition(waits);
-            if next.is_empty() {
-                // Wrong timestamps form a cycle.
-                next.extend(waiting.pop());
+        let UnitsAtOneTime { mut followers, mut preceding } = self.order_at_one_time(&of_units);
+        let mut next: Vec<usize> = (0..of_units.len()).filter(|place| preceding[*place] == 0).collect();
+        while let Some(place) = next.pop() {
+            let (unit, of_unit) = of_units[place].clone();
+            self.note_sources_at_end(of_unit.clone(), &BTreeSet::new());
+            self.end_states(unit, of_unit);
+            for follower in std::mem::take(&mut followers[place]) {
+                preceding[follower] -= 1;
+                next.extend((preceding[follower] == 0).then_some(follower));
             }
-            for (unit, of_unit) in next {
-                let sources = of_unit.clone().filter(|index| at_end(index).is_some());
-                sources.for_each(|index| self.note_source(u32::try_from(index).unwrap_or(u32::MAX)));
-                self.end_states(unit, of_unit);
-            }
-            later = waiting;
         }
+        let in_cycles = of_units.into_iter().zip(preceding).filter(|(_, preceding)| *preceding > 0);
+        self.end_cycle(&in_cycles.map(|(of_unit, _)| of_unit).collect::<Vec<_>>());
+    }
+
+    /// The dependences between units whose states end at one time.
+    fn order_at_one_time(&self, of_units: &[(u32, Range<usize>)]) -> UnitsAtOneTime {
+        let (mut followers, mut preceding) = (vec![Vec::new(); of_units.len()], vec![0; of_units.len()]);
+        for (follower, (unit, of_unit)) in of_units.iter().enumerate() {
+            for source in of_unit.clone().filter_map(|index| self.source_at_end(index)).filter(|source| source != unit)
+            {
+                // The list is sorted by unit.
+                if let Ok(place) = of_units.binary_search_by_key(&source, |(unit, _)| *unit) {
+                    followers[place].push(follower);
+                    preceding[follower] += 1;
+                }
+            }
+        }
+        UnitsAtOneTime { followers, preceding }
+    }
+
+    /// The other unit of a dependent state, if its time does not precede the end of the state.
+    fn source_at_end(&self, index: usize) -> Option<u32> {
+        let Dependence { source, end, .. } = self.model.ends[index].dependence;
+        (source.time >= end).then_some(source.unit)
+    }
+
+    /// Notes the gains of the other units of some dependent states, except for those of `omitted`.
+    fn note_sources_at_end(&mut self, indexes: Range<usize>, omitted: &BTreeSet<u32>) {
+        for index in indexes {
+            if self.source_at_end(index).is_some_and(|source| !omitted.contains(&source)) {
+                self.note_source(u32::try_from(index).unwrap_or(u32::MAX));
+            }
+        }
+    }
+
+    /// Follows units that depend on each other at one time, such as those that exchange several
+    /// messages without latency. The order of their messages is unknown. None of the units gains
+    /// more than the largest gain that one of them has from itself or from other units.
+    fn end_cycle(&mut self, of_units: &[(u32, Range<usize>)]) {
+        let units: BTreeSet<u32> = of_units.iter().map(|(unit, _)| *unit).collect();
+        let mut largest = 0.0_f64;
+        for (unit, of_unit) in of_units {
+            self.note_sources_at_end(of_unit.clone(), &units);
+            self.end_states(*unit, of_unit.clone());
+            largest = largest.max(self.units[*unit as usize].gain);
+        }
+        units.iter().for_each(|unit| self.units[*unit as usize].gain = largest);
     }
 
     /// Follows a unit to the end of the states with some dependences, which end at one time.

@@ -1,6 +1,5 @@
 //! [`EntityChoice`]: the entities of a trace that a card shows, chosen by names.
 
-use tumit::diagnostics::did_you_mean;
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId, ValueId};
 
@@ -106,17 +105,5 @@ fn matching_items<'a, T: Copy>(
         return Ok(folded);
     }
     let names: Vec<&str> = items.iter().map(name).collect();
-    Err(no_match(kind, pattern.as_str(), &names))
-}
-
-pub(super) fn no_match(kind: &'static str, name: &str, names: &[&str]) -> PerspectiveError {
-    const MOST: usize = 12;
-    let mut known: Vec<String> = Vec::new();
-    for name in names {
-        if known.len() < MOST && !known.iter().any(|listed| listed == name) {
-            known.push((*name).to_owned());
-        }
-    }
-    let suggestion = did_you_mean(name, names.iter().copied());
-    PerspectiveError::NoMatch { kind, name: name.to_owned(), suggestion, known }
+    Err(PerspectiveError::no_match(kind, pattern.as_str(), &names))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use tumit_viewer::query::{ContainerId, EntityId, PajeTypeKind, QueryError, ValueId, entity_walk};
 
-use super::event_choice::{EntityChoice, no_match};
+use super::event_choice::EntityChoice;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 
@@ -166,6 +166,6 @@ impl EventList {
             names.extend(execution.source().facts(*id)?.fields.into_iter().map(|(name, _)| name));
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        Ok(no_match("field of these events", field, &names))
+        Ok(PerspectiveError::no_match("field of these events", field, &names))
     }
 }

@@ -12,15 +12,43 @@
 //! assert_eq!(guess("computeForces"), ActivityCategory::Busy);
 //! ```
 
+use std::collections::BTreeSet;
+
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::filter::NamePattern;
-use tumit_viewer::query::{PajeTypeKind, TypeId, TypeModel, ValueId};
+use tumit_viewer::query::{PajeTypeKind, TypeId, TypeInfo, TypeModel, ValueId};
 
-/// Words of names of states in which a program waits.
-const IDLE_WORDS: [&str; 11] =
-    ["wait*", "idle*", "sleep*", "block", "blocked", "blocking", "stall*", "park*", "suspend*", "inactive", "starv*"];
+use crate::error::PerspectiveError;
+
+/// Words of names of states in which a program waits, or has finished before the end of the run.
+const IDLE_WORDS: [&str; 20] = [
+    "wait*",
+    "await*",
+    "idle*",
+    "sleep*",
+    "block",
+    "blocked",
+    "blocking",
+    "stall*",
+    "park*",
+    "suspend*",
+    "inactive",
+    "starv*",
+    "poll",
+    "polls",
+    "polling",
+    "epoll",
+    "finished",
+    "done",
+    "exited",
+    "terminated",
+];
+/// Words that look like waiting, but name who waits.
+const WAITER_WORDS: [&str; 2] = ["waiter", "waiters"];
+/// Words after a word for waiting that make it the name of a data structure: `wait list`.
+const LIST_WORDS: [&str; 4] = ["list", "lists", "queue", "queues"];
 /// Words of names of states in which a program communicates, synchronises or schedules.
-const OVERHEAD_WORDS: [&str; 37] = [
+const COMMUNICATION_WORDS: [&str; 35] = [
     "mpi*",
     "pmpi*",
     "shmem*",
@@ -29,7 +57,9 @@ const OVERHEAD_WORDS: [&str; 37] = [
     "recv*",
     "irecv",
     "receiv*",
-    "pack*",
+    "pack",
+    "packs",
+    "packing",
     "unpack*",
     "comm",
     "comms",
@@ -47,10 +77,6 @@ const OVERHEAD_WORDS: [&str; 37] = [
     "sync*",
     "flush*",
     "schedul*",
-    "lock*",
-    "unlock*",
-    "mutex*",
-    "critical",
     "fetch*",
     "transfer*",
     "overhead",
@@ -59,6 +85,13 @@ const OVERHEAD_WORDS: [&str; 37] = [
     "progress*",
     "exchang*",
 ];
+/// Words of names of states in which a program has a lock. It does its own work meanwhile.
+const HOLD_WORDS: [&str; 12] =
+    ["hold", "holds", "holding", "held", "own", "owns", "owning", "owned", "in", "inside", "locked", "critical"];
+/// Words of names of states in which a program requests a lock that it does not have yet.
+const REQUEST_WORDS: [&str; 5] = ["acquir*", "request*", "contend*", "contention", "enter*"];
+/// Words of names of states in which a program acquires or releases a lock.
+const LOCK_WORDS: [&str; 4] = ["lock*", "unlock*", "mutex*", "critical"];
 
 /// The origin of a category.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +173,34 @@ impl CategoryTable {
         count
     }
 
+    /// Checks that each rule matches a value of the trace.
+    ///
+    /// # Errors
+    /// If no state type or no value of a state type has the name in a rule.
+    pub fn check_rules(model: &TypeModel, rules: &[CategoryRule]) -> Result<(), PerspectiveError> {
+        let mut table = Self::new(model, &[]);
+        let states = || model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State);
+        for rule in rules {
+            if table.assign(model, rule) > 0 {
+                continue;
+            }
+            let fits = |ty: &&TypeInfo| rule.state_type.as_ref().is_none_or(|pattern| pattern.fits(&ty.name));
+            let types: BTreeSet<TypeId> = states().filter(fits).map(|ty| ty.id).collect();
+            return Err(match &rule.state_type {
+                Some(pattern) if types.is_empty() => {
+                    let names: Vec<&str> = states().map(|ty| ty.name.as_str()).collect();
+                    PerspectiveError::no_match("state type", pattern.as_str(), &names)
+                }
+                _ => {
+                    let values = model.values.iter().filter(|value| types.contains(&value.ty));
+                    let names: Vec<&str> = values.map(|value| value.name.as_str()).collect();
+                    PerspectiveError::no_match("state", rule.values.as_str(), &names)
+                }
+            });
+        }
+        Ok(())
+    }
+
     /// The category of a value. A value that the table does not contain is busy.
     pub fn category(&self, value: ValueId) -> ActivityCategory {
         self.get(value).category
@@ -158,19 +219,41 @@ impl CategoryTable {
     }
 }
 
-/// Guesses a category from a name. The words of the name decide: `MPI_Wait` has the words `mpi` and
-/// `wait`, `sendHalo` has `send` and `halo`. Words for waiting decide before words for
-/// communication.
+/// Guesses a category from a name. The words of the name decide, as wholes or by their starts
+/// (`send*`): `MPI_Wait` has the words `mpi` and `wait`, `sendHalo` has `send` and `halo`. The first
+/// of these rules that fits decides:
+///
+/// 1. a word for waiting: idle;
+/// 2. a word for communication, synchronisation or scheduling: overhead;
+/// 3. a word for holding a lock, unless another one requests it: busy;
+/// 4. a word for locks: overhead;
+/// 5. all other names: busy.
 pub fn guess(name: &str) -> ActivityCategory {
     let words = words(name);
-    let contains = |list: &[&str]| words.iter().any(|word| list.iter().any(|pattern| fits(pattern, word)));
-    if contains(&IDLE_WORDS) {
+    let contains = |list: &[&str]| words.iter().any(|word| fits_any(list, word));
+    if has_wait(&words) {
         ActivityCategory::Idle
-    } else if contains(&OVERHEAD_WORDS) {
+    } else if contains(&COMMUNICATION_WORDS) {
+        ActivityCategory::Overhead
+    } else if contains(&HOLD_WORDS) && !contains(&REQUEST_WORDS) {
+        ActivityCategory::Busy
+    } else if contains(&LOCK_WORDS) {
         ActivityCategory::Overhead
     } else {
         ActivityCategory::Busy
     }
+}
+
+/// Whether a word is one for waiting, and not part of the name of a data structure.
+fn has_wait(words: &[String]) -> bool {
+    words.iter().enumerate().any(|(index, word)| {
+        let is_list = words.get(index + 1).is_some_and(|next| LIST_WORDS.contains(&next.as_str()));
+        fits_any(&IDLE_WORDS, word) && !WAITER_WORDS.contains(&word.as_str()) && !is_list
+    })
+}
+
+fn fits_any(patterns: &[&str], word: &str) -> bool {
+    patterns.iter().any(|pattern| fits(pattern, word))
 }
 
 fn fits(pattern: &str, word: &str) -> bool {
@@ -216,6 +299,26 @@ mod tests {
             ("Sender thread", Overhead),
             ("blocks", Busy),
             ("test_function", Busy),
+            ("holds mutex", Busy),
+            ("Lock held", Busy),
+            ("owns the lock", Busy),
+            ("in critical section", Busy),
+            ("acquire critical section", Overhead),
+            ("lock acquisition", Overhead),
+            ("MPI_Win_lock", Overhead),
+            ("sendOwned", Overhead),
+            ("wait for mutex", Idle),
+            ("waits while it holds the lock", Idle),
+            ("finished", Idle),
+            ("await", Idle),
+            ("epoll_wait", Idle),
+            ("poll", Idle),
+            ("MPI_Waitall", Idle),
+            ("pollution model", Busy),
+            ("waiter list update", Busy),
+            ("precompute wait list", Busy),
+            ("packet decode", Busy),
+            ("pack", Overhead),
             ("Latest", Busy),
             ("", Busy),
         ] {

@@ -247,7 +247,10 @@ fn visit_states(
 
 /// The chosen state types. Without a choice, those with `task` in their names; if there are none,
 /// those with another word for tasks.
-fn task_types(model: &TypeModel, choice: Option<&NamePattern>) -> Result<Vec<TypeId>, PerspectiveError> {
+///
+/// # Errors
+/// If no state type has the chosen name.
+pub(super) fn task_types(model: &TypeModel, choice: Option<&NamePattern>) -> Result<Vec<TypeId>, PerspectiveError> {
     let states = || model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State);
     let types =
         |fits: &dyn Fn(&str) -> bool| -> Vec<TypeId> { states().filter(|ty| fits(&ty.name)).map(|ty| ty.id).collect() };

@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::json;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::execution::{Execution, ExecutionSettings};
-use tumit_perspectives::options::ParsedOptions;
 use tumit_viewer::layout::ContainerOutline;
 use tumit_viewer::query::{GlobalNanos, TimeRange, TimelineSource};
 
@@ -78,7 +77,7 @@ impl FilteredTrace {
             CardError::new(format!("`{}` is no mode of the diagram.", request.name), format!("The modes are {names}."))
         })?;
         let options: Vec<_> = request.options.clone().into_iter().collect();
-        let options = ParsedOptions::parse(&request.name, mode.info().options, &options)?;
+        let options = mode.info().parse_options(&options)?;
         let (mut settings, palette) = (options.execution, options.view.palette);
         settings.categories = category_rules(&request.categories, &self.source.model());
         let range = self.mode_range(request.range);

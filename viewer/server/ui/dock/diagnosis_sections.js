@@ -156,18 +156,23 @@ function criticalPath({ report, rows: [, values, units] }, { findValue, selectUn
   const byValue = report.path_values.map((/** @type {any} */ part) => [
     link(part.name, "Find these states", () => findValue(part.name)),
     ...time(part),
-    formatDuration((part.nanos * USUAL_DECREASE) / 100),
+    typeof part.gain === "number" ? formatDuration(part.gain) : "",
   ]);
   const byUnit = report.path_units.map((/** @type {any} */ part) => [
     link(part.name, "Select this row", () => selectUnits([part.name])),
     ...time(part),
   ]);
   const byCategory = report.path_categories.map((/** @type {any} */ part) => [part.name, ...time(part)]);
+  const endText =
+    typeof report.path_end === "number" && report.path_end < report.to
+      ? `It ends ${formatDuration(report.to - report.path_end)} before the time range: then, all units are idle. `
+      : "";
   return [
     make(
       "p",
       { class: "hint" },
       `${formatDuration(report.path_nanos)}, of which ${formatDuration(report.path_transit)} in messages. `,
+      endText,
       make("button", { class: "text-button", text: "Show it in the diagram", onclick: showPath }),
     ),
     make(
@@ -175,7 +180,7 @@ function criticalPath({ report, rows: [, values, units] }, { findValue, selectUn
       { class: "path-tables" },
       table(
         "Critical path by value",
-        ["Value", "On the path", "Share", `Gain at ${USUAL_DECREASE} % less`],
+        ["Value", "On the path", "Share", `Gain at most, if ${USUAL_DECREASE} % shorter`],
         byValue,
         [1, 2, 3],
       ),
@@ -318,20 +323,21 @@ function phases(report, { ask, selectUnits }) {
   );
   form.querySelector("button")?.setAttribute("type", "submit");
   const factor = (/** @type {any} */ phase, /** @type {string} */ key) =>
-    phase.efficiency ? formatPercent(phase.efficiency[key]) : "";
+    typeof phase.efficiency?.[key] === "number" ? formatPercent(phase.efficiency[key]) : "";
   const rows = report.phases.map((/** @type {any} */ phase) => [
     link(phase.name, "Select its time range", () => selectUnits([], [phase.from, phase.to])),
     rangeInWords(phase.from, phase.to),
-    ...["parallel", "load_balance", "communication"].map((key) => factor(phase, key)),
+    ...["parallel", "load_balance", "communication", "serialisation", "transfer"].map((key) => factor(phase, key)),
+    formatDuration(Number(phase.wait_nanos)),
   ]);
   return [
     form,
     rows.length > 0 &&
       table(
         "Efficiency of phases",
-        ["Phase", "Time range", "Parallel", "Load balance", "Communication"],
+        ["Phase", "Time range", "Parallel", "Load balance", "Communication", "Serialisation", "Transfer", "Waits"],
         rows,
-        [2, 3, 4],
+        [2, 3, 4, 5, 6, 7],
       ),
   ];
 }

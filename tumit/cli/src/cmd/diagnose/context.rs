@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tumit_perspectives::analysis::diagnosis_tables::DiagnosisSection;
 use tumit_perspectives::execution::categories::CategoryRule;
-use tumit_viewer::query::{OpenTimeRange, TimeRange};
+use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange};
 
 use crate::option_values::category_option::category_text;
 use crate::run_options::RunOptions;
@@ -100,7 +100,7 @@ impl CommandContext {
         words.iter().for_each(|word| add(word));
         if let Some(interval) = interval {
             add("--interval");
-            add(&interval.to_string());
+            add(&interval_text(interval));
         }
         self.trace.iter().chain(options.iter().copied().flatten()).for_each(|word| add(word));
         command
@@ -111,6 +111,25 @@ impl CommandContext {
 fn path_text(path: &Path) -> String {
     let text = path.display().to_string();
     if text.starts_with('-') && text != "-" { format!("./{text}") } else { text }
+}
+
+/// A time range as `--interval` reads it. Each time is in the largest unit that does not exceed it:
+/// `4.625001s`, not `4625001us`.
+fn interval_text(interval: OpenTimeRange) -> String {
+    let time = |time: Option<GlobalNanos>| time.map(|GlobalNanos(nanos)| time_text(nanos)).unwrap_or_default();
+    format!("{}..{}", time(interval.from), time(interval.to))
+}
+
+fn time_text(nanos: i64) -> String {
+    let size = nanos.unsigned_abs();
+    let units = [(1_000_000_000, "s", 9), (1_000_000, "ms", 6), (1_000, "us", 3), (1, "ns", 0)];
+    let unit = units.into_iter().find(|unit| size >= unit.0).filter(|_| size > 0);
+    let (unit, name, digits) = unit.unwrap_or(units[0]);
+    let sign = if nanos < 0 { "-" } else { "" };
+    let decimals = format!("{:0digits$}", size % unit);
+    let decimals = decimals.trim_end_matches('0');
+    let point = if decimals.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{decimals}{name}", size / unit)
 }
 
 /// A word as the shell reads it.
@@ -124,7 +143,23 @@ fn shell_word(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::shell_word;
+    use super::{shell_word, time_text};
+
+    #[test]
+    fn times_have_a_readable_unit() {
+        for (nanos, expected) in [
+            (0, "0s"),
+            (4_625_001_000, "4.625001s"),
+            (4_630_000_000, "4.63s"),
+            (-1_500_000, "-1.5ms"),
+            (20_000, "20us"),
+            (999, "999ns"),
+            (60_000_000_001, "60.000000001s"),
+        ] {
+            assert_eq!(time_text(nanos), expected);
+            assert_eq!(tumit_paje::time_text::parse(expected), Ok(nanos));
+        }
+    }
 
     #[test]
     fn words_are_quoted_for_the_shell() {

@@ -124,20 +124,25 @@ impl DiagnosisReport<'_> {
             return;
         }
         text.push_str("\nPhases\n");
-        let head = ["Phase", "Time range", "Parallel", "Load balance", "Communication"].map(str::to_owned).to_vec();
-        let mut rows = vec![head];
+        let head =
+            ["Phase", "Time range", "Parallel", "Load balance", "Communication", "Serialisation", "Transfer", "Waits"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
         for phase in &self.diagnosis.phases {
-            let factor =
-                |of: fn(&Efficiency) -> f64| phase.efficiency.as_ref().map_or_else(String::new, |all| percent(of(all)));
+            let factor = |of: fn(&Efficiency) -> Option<f64>| {
+                phase.efficiency.as_ref().and_then(of).map(percent).unwrap_or_default()
+            };
             rows.push(vec![
                 phase.name.clone(),
                 self.range_text(phase.from, phase.to),
-                factor(|all| all.parallel),
-                factor(|all| all.load_balance),
-                factor(|all| all.communication),
+                factor(|all| Some(all.parallel)),
+                factor(|all| Some(all.load_balance)),
+                factor(|all| Some(all.communication)),
+                factor(|all| all.serialisation),
+                factor(|all| all.transfer),
+                duration(i64::try_from(phase.wait_nanos).unwrap_or(i64::MAX)),
             ]);
         }
-        text.push_str(&indented_table(&rows, &[2, 3, 4]));
+        text.push_str(&indented_table(&rows, &[2, 3, 4, 5, 6, 7]));
         self.numbers(text, DiagnosisSection::Phases);
         let smallest = |phase: &&PhaseEfficiency| phase.efficiency.as_ref().map(|all| all.parallel);
         let lowest = self.diagnosis.phases.iter().filter(|phase| phase.efficiency.is_some());
@@ -272,6 +277,7 @@ impl DiagnosisReport<'_> {
             duration(*path_nanos),
             duration(*path_transit)
         );
+        self.path_ends(text);
         let gain = format!("Gain at most, if {USUAL_DECREASE} % shorter");
         let mut rows = vec![vec!["State".to_owned(), "On the path".to_owned(), "Share".to_owned(), gain]];
         let row = |share: &PathShare| {
@@ -288,6 +294,24 @@ impl DiagnosisReport<'_> {
         _ = writeln!(text, "  by category: {}", list(path_categories));
         self.numbers(text, DiagnosisSection::CriticalPath);
         self.drawing(text, "  ", "critical-path", None, "path.svg");
+    }
+
+    /// The reasons for which the path is shorter than the time range.
+    fn path_ends(&self, text: &mut String) {
+        let Diagnosis { from, to, path_nanos, path_end, .. } = *self.diagnosis;
+        let Some(end) = path_end else {
+            text.push_str("  No unit is busy or in overhead in the time range.\n");
+            return;
+        };
+        let begin = end.saturating_sub(path_nanos);
+        let resolution = (to.saturating_sub(from) / 1000).max(1);
+        let time = |time: i64| timestamp(GlobalNanos(time), resolution);
+        if end < to {
+            _ = writeln!(text, "  It ends at {}: then, all units are idle.", time(end));
+        }
+        if begin > from {
+            _ = writeln!(text, "  It begins at {}, with its first unit.", time(begin));
+        }
     }
 
     fn what_ifs(&self, text: &mut String) {
@@ -327,15 +351,15 @@ fn percent(part: f64) -> String {
     format!("{:.1} %", part * 100.0)
 }
 
-/// A time range with some time around it.
+/// A time range with some time around it, rounded to less than a hundredth of its length.
 fn range_around(from: i64, to: i64) -> OpenTimeRange {
-    const MICROSECOND: i64 = 1_000;
-    let margin = (to - from) / 4;
-    let (mut from, mut to) = ((from - margin).max(0), to + margin);
-    if to - from >= 100 * MICROSECOND {
-        from -= from % MICROSECOND;
-        to += MICROSECOND - to % MICROSECOND;
+    let margin = to.saturating_sub(from) / 4;
+    let (from, to) = (from.saturating_sub(margin).max(0), to.saturating_add(margin));
+    let mut step = 1;
+    while step <= to.saturating_sub(from) / 1000 {
+        step *= 10;
     }
+    let (from, to) = (from - from % step, to.saturating_add((step - to % step) % step));
     OpenTimeRange { from: Some(GlobalNanos(from)), to: Some(GlobalNanos(to)) }
 }
 

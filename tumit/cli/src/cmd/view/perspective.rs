@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{bail, ensure};
+use anyhow::{Context as _, bail, ensure};
 use tumit_paje::time_text::{self, TimeTextError};
 use tumit_perspectives::cards::{self, CardView};
 use tumit_perspectives::chart::{ChartPanel, ViewChart};
@@ -102,6 +102,8 @@ pub(super) struct RequestedView<'a> {
     options: ParsedOptions,
     outputs: Vec<ChartOutput<'a>>,
     stored_categories: StoredCategories,
+    /// The rules of `--category`.
+    typed_categories: Vec<CategoryRule>,
 }
 
 /// Whether a chart marks the time cursor.
@@ -193,14 +195,15 @@ impl PerspectiveOptions {
             "--perspective draws into a file: add `-o {name}.svg`; the ending .svg, .png, .html, .csv or .json gives the format"
         );
         let outputs = chart_outputs::outputs(paths, format)?;
-        let mut options = ParsedOptions::parse(info.name, info.options, &self.pairs()?)?;
+        let mut options = info.parse_options(&self.pairs()?)?;
         options.execution.categories.clone_from(&self.category);
         let mode = self.mode(&info)?;
         if self.monochrome {
             options.view.palette = PaletteKind::Monochrome;
         }
         let (time, stored_categories) = (self.at, self.stored_categories);
-        Ok(Some(RequestedView { view, mode, time, options, outputs, stored_categories }))
+        let typed_categories = self.category.clone();
+        Ok(Some(RequestedView { view, mode, time, options, outputs, stored_categories, typed_categories }))
     }
 
     /// The options as names and values.
@@ -321,16 +324,10 @@ impl<'a> RequestedView<'a> {
         images
     }
 
-    /// Prepares the trace. Reports category rules without effect.
+    /// Prepares the trace. Each name of `--category` must exist.
     fn execution(&self, source: Arc<dyn TimelineSource>) -> anyhow::Result<Execution> {
         let execution = Execution::new(source, self.options.execution.clone())?;
-        let mut table = CategoryTable::new(execution.model(), &[]);
-        for rule in &self.options.execution.categories {
-            if table.assign(execution.model(), rule) == 0 {
-                let (word, values) = (rule.category.word(), rule.values.as_str());
-                term::note(&format!("--category {word}={values}: no state of the trace has such a value"));
-            }
-        }
+        CategoryTable::check_rules(execution.model(), &self.typed_categories).context("--category")?;
         Ok(execution)
     }
 

@@ -74,7 +74,7 @@ pub(super) fn of_views(cards: &[FoundCard]) -> String {
     let head = ["No.", "Name", "Title", "Group", "Time", "Needs"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows.into_iter().map(|row| row.1)).collect();
     let mut text = String::new();
-    text_table::append(&mut text, &rows, &[]);
+    text_table::append_whole(&mut text, &rows, &[]);
     text.push_str("\n`--mode` chooses the time. `--perspective NAME --option help` prints the options of a view.\n");
     text.trim_start().to_owned()
 }

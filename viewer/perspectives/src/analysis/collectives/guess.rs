@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tumit_paje::collective::CollectiveKind;
-use tumit_viewer::query::{QueryError, ValueId, entity_walk};
+use tumit_viewer::query::{GlobalNanos, QueryError, StateLaneId, TimeRange, ValueId, entity_walk};
 use tumit_viewer::stats::collective::{Collective, CollectivePart};
 
 use crate::execution::Execution;
@@ -82,24 +82,25 @@ fn part_lists(execution: &Execution) -> Result<BTreeMap<ValueId, PartLists>, Que
     for (unit, index) in execution.units().list().iter().zip(0_u32..) {
         let mut parts: BTreeMap<ValueId, Vec<CollectivePart>> = BTreeMap::new();
         for group in &unit.groups {
-            entity_walk::nested_states(execution.source(), (group.container, group.ty), group.life, |state| {
-                if kinds.contains_key(&state.value) {
-                    let (enter, leave) = (state.life.from.0, state.life.to.0);
-                    let part = CollectivePart {
-                        unit: index,
-                        state: state.id,
-                        enter,
-                        leave,
-                        wait_from: enter,
-                        is_root: false,
-                        bytes: None,
-                    };
-                    parts.entry(state.value).or_default().push(part);
-                }
-                Ok(())
-            })?;
+            // The last unit of an operation may leave it as it enters, also at the end of its life.
+            let life = TimeRange { to: GlobalNanos(group.life.to.0.saturating_add(1)), ..group.life };
+            for depth in 0..execution.source().depths(group.container, group.ty) {
+                let lane = StateLaneId { container: group.container, ty: group.ty, depth };
+                entity_walk::states(execution.source(), lane, life, |state| {
+                    let value = state.value;
+                    if kinds.contains_key(&value) {
+                        let (enter, leave) = (state.life.from.0, state.life.to.0);
+                        let (unit, state) = (index, state.id);
+                        let (wait_from, is_root, bytes) = (enter, false, None);
+                        let part = CollectivePart { unit, state, enter, leave, wait_from, is_root, bytes };
+                        parts.entry(value).or_default().push(part);
+                    }
+                    Ok(())
+                })?;
+            }
         }
-        for (value, list) in parts {
+        for (value, mut list) in parts {
+            list.sort_by_key(|part| (part.enter, part.leave));
             let lists = by_value.entry(value).or_insert_with(|| PartLists { kind: kinds[&value], lists: Vec::new() });
             lists.lists.push(list);
         }

@@ -89,12 +89,10 @@ impl PerspectiveView for PhasePortrait {
         let quantity = if counts_bytes { "pending bytes" } else { "pending messages" };
         let counted = if request.options.counts_overhead { "busy and overhead units" } else { "busy units" };
         let cursor = (range.from.0..=range.to.0).contains(&request.time.0);
-        // An execution with little activity fills the plane, too.
-        let largest = |of: fn(&PortraitPoint) -> f64| points.iter().map(of).fold(0.0, f64::max);
-        let (right, top) = (largest(|point| point.x), largest(|point| point.y));
+        // The plane is the same for all executions, so that their portraits can be compared.
         let chart = PortraitChart {
-            horizontal: ChartAxis::up_to(format!("{quantity}, % of the maximum"), AxisUnit::Percent, right),
-            vertical: ChartAxis::up_to(counted, AxisUnit::Percent, top),
+            horizontal: ChartAxis::up_to(format!("{quantity}, % of the maximum"), AxisUnit::Percent, 100.0),
+            vertical: ChartAxis::up_to(counted, AxisUnit::Percent, 100.0),
             cursor: times.partition_point(|time| *time <= request.time.0).checked_sub(1).filter(|_| cursor),
             points: points.clone(),
         };

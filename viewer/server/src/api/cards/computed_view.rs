@@ -149,7 +149,7 @@ pub(super) fn with_execution<T>(
 }
 
 fn parsed_options(card: &Card, info: &ViewInfo<'_>, context: CardContext<'_>) -> Result<ParsedOptions, CardError> {
-    let mut options = ParsedOptions::parse(info.name, info.options, &card.options(context.layouts)?)?;
+    let mut options = info.parse_options(&card.options(context.layouts)?)?;
     options.execution.categories = context.rules.to_vec();
     options.execution.units.containers = context.selected_containers.to_vec();
     Ok(options)

@@ -113,7 +113,10 @@ fn count_from(diagnosis: &mut Diagnosis, origin: i64) {
         let range = &mut wait.longest.range;
         [&mut range.from.0, &mut range.to.0]
     });
-    own.chain(of_phases).chain(of_waits).for_each(|time| *time = time.saturating_sub(origin));
+    own.chain(&mut diagnosis.path_end)
+        .chain(of_phases)
+        .chain(of_waits)
+        .for_each(|time| *time = time.saturating_sub(origin));
 }
 
 /// The containers that the imbalances name. A name that several containers have is left out.
