@@ -13,6 +13,12 @@ const capitalised = (text) => text[0].toUpperCase() + text.slice(1);
 /** The text that the page shows for a value of an option. @param {import("./card_list.js").Option} option @param {string} value */
 const titleOf = (option, value) => option.titles[value] ? capitalised(option.titles[value]) : value;
 
+/** @param {import("./card_list.js").Option} option */
+const defaultText = (option) => option.default ? `Default: ${option.default}` : "Default";
+
+/** A text in which words between backticks are code. @param {string} text */
+const withCode = (text) => text.split("`").map((part, index) => index % 2 ? make("code", { text: part }) : part);
+
 /**
  * @param {import("./card_list.js").Card} card
  * @param {() => [number, number, number][]} positions of the nodes of its drawing
@@ -76,17 +82,17 @@ function optionField(card, name, id, onChange) {
       element.replaceWith(...elements);
       elements[0].focus();
     };
-    const element = make("select", { "aria-describedby": hint, onchange: choose }, make("option", { value: "", text: "Default" }), ...suggestions.map((word) => make("option", { value: word, text: titleOf(option, word), ...(word === value ? { selected: "" } : {}) })), isOpen && make("option", { value: other, text: "Other…" }));
+    const element = make("select", { "aria-describedby": hint, onchange: choose }, make("option", { value: "", text: defaultText(option) }), ...suggestions.map((word) => make("option", { value: word, text: titleOf(option, word), ...(word === value ? { selected: "" } : {}) })), isOpen && make("option", { value: other, text: "Other…" }));
     return element;
   };
   /** @returns {HTMLElement[]} */
   const text = () => {
     const list = `option-list-${id}`;
-    const element = make("input", { type: "text", value, placeholder: isOpen ? option.forms : "Default", spellcheck: "false", "aria-describedby": hint, list: suggestions.length ? list : null, onchange: () => set(element.value) });
+    const element = make("input", { type: "text", value, placeholder: isOpen ? option.forms : defaultText(option), spellcheck: "false", "aria-describedby": hint, list: suggestions.length ? list : null, onchange: () => set(element.value) });
     return suggestions.length ? [element, make("datalist", { id: list }, ...suggestions.map((word) => make("option", { value: word, label: titleOf(option, word) })))] : [element];
   };
   const isList = !option.is_free || isOpen || (views().names[name] ?? []).length > 0 && suggestions.length <= 40;
   const isChoice = suggestions.length > 0 && isList && (value === "" || suggestions.includes(value));
   label.append(...(isChoice ? [select()] : text()));
-  return make("div", { class: "card-option" }, label, make("small", { id: hint, text: option.help }));
+  return make("div", { class: "card-option" }, label, make("small", { id: hint }, ...withCode(option.help)));
 }

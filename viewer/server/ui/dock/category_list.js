@@ -10,7 +10,7 @@ export const CATEGORIES = [["busy", "The unit computes"], ["overhead", "It commu
 
 /**
  * A value with the category that it has without an assignment.
- * @typedef {{ value: number, name: string, type: string, category: string, origin: "guess" | "trace" | "filter" }}
+ * @typedef {{ value: number, name: string, type: string, counts: boolean, category: string, origin: "guess" | "trace" | "filter" }}
  * CategorizedValue
  */
 
