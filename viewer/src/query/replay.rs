@@ -379,8 +379,8 @@ fn extra_of(facts: &EntityFacts) -> Vec<ExtraField<'_>> {
     facts.fields.iter().map(|(name, text)| ExtraField { name, value: ExtraValue::Text(text) }).collect()
 }
 
-/// Fields of a link in addition to those of the format, which come first in its facts: start, end and
-/// key, or start and key of a link that never ends. `numbers` are the sent containers.
+/// Fields of a link in addition to those of the format, which come first in its facts: start, end
+/// and key, or start and key of a link that never ends. `numbers` are the sent containers.
 fn link_extra_of<'a>(
     facts: &'a EntityFacts,
     end: LinkTarget,

@@ -26,7 +26,7 @@ pub(super) struct NodeNumbers {
     pub(super) is_picl: bool,
     used_numbers: FxHashSet<i64>,
     next: i64,
-    /// The number of the receiver of messages whose receiver is unknown.
+    /// The node to which messages with an unknown receiver are sent.
     absent_node: Option<i64>,
 }
 
@@ -81,8 +81,8 @@ impl NodeNumbers {
         (unit, true)
     }
 
-    /// A node that no container has: the receiver of messages whose receiver is unknown. Node -1
-    /// would mean a message to each other node.
+    /// A node that no container has. Messages with an unknown receiver are sent to it. Node -1 would
+    /// mean a message to each other node.
     pub(super) fn absent_unit(&mut self) -> TraceUnit {
         let node = *self.absent_node.get_or_insert_with(|| {
             let last = self.used_numbers.iter().copied().max().unwrap_or(-1).max(self.next - 1);

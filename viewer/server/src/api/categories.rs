@@ -56,8 +56,8 @@ fn origin(table: &CategoryTable, value: &ValueInfo, unfiltered: &TypeModel) -> &
     if of_trace == value.category { "trace" } else { "filter" }
 }
 
-/// The values of state types. `counted` are the types that determine the categories of units without
-/// a choice of the user.
+/// The values of state types. `counted` are the types that determine the categories of units
+/// without a choice of the user.
 fn values(model: &TypeModel, unfiltered: &TypeModel, counted: &[TypeId]) -> Vec<Value> {
     let table = CategoryTable::new(model, &[]);
     let is_state = |ty: usize| model.types.get(ty).is_some_and(|ty| ty.kind == PajeTypeKind::State);

@@ -1,7 +1,8 @@
 //! [`ThemeColors`]: colours that each theme has in a version of its own.
 //!
 //! A trace that the views derive has the colours of the light theme. [`ColorTheme::fill`] replaces
-//! them by those of another theme, so that a category or task has one colour in diagrams and charts.
+//! them by those of another theme, so that a category or task has the same colour in diagrams and in
+//! charts.
 //!
 //! [`ColorTheme::fill`]: super::ColorTheme::fill
 
@@ -41,8 +42,8 @@ pub const CATEGORIES: [ThemeColors; 3] = [
     ThemeColors::new(0x00d4_b9b6, 0x0052_3d3f, 0x006b_4446),
 ];
 
-/// Green, yellow and red for busy, overhead and idle. Their luminance differs, because not everybody
-/// distinguishes their hues.
+/// Green, yellow and red for busy, overhead and idle. Their luminance differs, because not
+/// everybody distinguishes their hues.
 pub const TRAFFIC_LIGHTS: [ThemeColors; 3] = [
     ThemeColors::new(0x001b_7a37, 0x0045_b564, 0x0045_b564),
     ThemeColors::new(0x00ff_d23f, 0x00ff_dd66, 0x00ff_dd66),
