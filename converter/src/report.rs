@@ -213,8 +213,8 @@ impl ConversionReport {
             count => repairs.push(TraceDiagnostic::error(kind, format!("{count} {many}"))),
         };
         let (one, many) = (
-            "link start without an end: pending in views, omitted from text",
-            "link starts without an end: pending in views, omitted from text",
+            "link start without an end: pending in views, a send in PICL, omitted from Pajé text",
+            "link starts without an end: pending in views, sends in PICL, omitted from Pajé text",
         );
         add(DiagnosticKind::Link, counts.unmatched_starts, one, many);
         let (one, many) = ("link end without a start: omitted", "link ends without a start: omitted");

@@ -47,6 +47,7 @@ pub mod other_formats;
 pub mod read;
 pub mod recycling_channel;
 mod style;
+pub mod task_colors;
 pub mod time;
 pub mod time_range;
 pub mod time_text;

@@ -43,4 +43,4 @@ mod write;
 pub use picl_faults::{PiclFault, PiclFaultKind};
 pub use picl_reader::{PiclReadError, PiclReader, PiclReport, announce};
 pub use trace_format::TraceFormat;
-pub use write::{PiclStyle, PiclWriter};
+pub use write::{OmittedEntities, PiclStyle, PiclWriter};

@@ -116,7 +116,8 @@ impl FormatParser {
     }
 
     fn line(&mut self, line: &[u8], number: u64, log: &mut ActionLog) -> Result<(), LogError> {
-        if line.trim_ascii().is_empty() {
+        // A file system can add NUL bytes to the end of a trace.
+        if line.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0) {
             return Ok(());
         }
         match self {

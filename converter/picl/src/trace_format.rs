@@ -62,13 +62,17 @@ impl TraceFormat {
     /// ```
     #[must_use]
     pub fn of_file(first: &[u8], path: &Path) -> Option<Self> {
-        let is_named = path
-            .extension()
-            .is_some_and(|ending| ["picl", "alog"].iter().any(|name| ending.eq_ignore_ascii_case(name)));
         Self::of(first).or_else(|| {
-            let lines = first_lines(first).filter(|_| is_named)?;
+            let lines = first_lines(first).filter(|_| Self::has_extension(path))?;
             lines.iter().find_map(|line| Self::of_line(line))
         })
+    }
+
+    /// Whether a file has the extension `picl` or `alog`.
+    #[must_use]
+    pub fn has_extension(path: &Path) -> bool {
+        let ending = path.extension();
+        ending.is_some_and(|ending| ["picl", "alog"].iter().any(|name| ending.eq_ignore_ascii_case(name)))
     }
 
     /// The format of a line.
@@ -93,13 +97,12 @@ impl TraceFormat {
     }
 }
 
-/// The first lines with content, without comments at the start. `None` for binary data and Pajé
+/// The first lines with content before a NUL byte, without comments at the start. `None` for Pajé
 /// text.
 fn first_lines(first: &[u8]) -> Option<Vec<&[u8]>> {
     let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first);
-    if first.contains(&0) {
-        return None;
-    }
+    // A writer or a file system can add NUL bytes to the end of a trace.
+    let first = first.iter().position(|&byte| byte == 0).map_or(first, |nul| &first[..nul]);
     let mut lines: Vec<&[u8]> = first.split(|&byte| byte == b'\n').collect();
     // The last line can be incomplete.
     if lines.len() > 1 {
@@ -161,7 +164,7 @@ mod tests {
 
     #[test]
     fn formats_are_recognised_by_their_first_lines() {
-        let cases: [(&str, Option<TraceFormat>); 18] = [
+        let cases: [(&str, Option<TraceFormat>); 20] = [
             ("-3 -901          0 0 -1 0 \n-2 -904          0 0 -1 3 2 4 4 0 \n", Some(TraceFormat::NewPicl)),
             ("-202 -812 0.0 -1 -1 3 2 0 0 1\n", Some(TraceFormat::NewPicl)),
             ("-3 5 0.5 0 0 0\n", Some(TraceFormat::NewPicl)),
@@ -178,6 +181,8 @@ mod tests {
             ("garbage\n-3 -901 0.0 0 0 0\n-3 -901 0.0 1 0 0\n", Some(TraceFormat::NewPicl)),
             ("x y z\n4 0 100 0 1 7 64\n99 2 3 4\n", None),
             ("x y z\n4 0 100 0 1 7 64\n", None),
+            ("1 0 17 0 4 4 0\n4 0 25 0 1 7 8\n\0\0\0", Some(TraceFormat::OldPicl)),
+            ("\0\0\n4 0 25 0 1 7 8\n4 0 25 0 1 7 8\n", None),
             ("trace hello;\n", None),
             ("", None),
             ("-1 5\n", None),

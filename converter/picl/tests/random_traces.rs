@@ -193,7 +193,7 @@ proptest! {
 
     #[test]
     fn random_executions_are_kept_by_the_old_format(nodes in timelines()) {
-        // The old format cannot represent a call without its message, so these are removed first.
+        // The old format cannot represent a receive without its message. These are removed first.
         let text = rewrite(old_text(&nodes).as_bytes(), TraceFormat::OldPicl, PiclStyle::OldCompact);
         assert_kept(&text, TraceFormat::OldPicl, PiclStyle::OldCompact)?;
         assert_kept(&text, TraceFormat::OldPicl, PiclStyle::OldVerbose)?;

@@ -1,5 +1,7 @@
 //! PICL and Alog traces as inputs of all commands, and PICL as the output of `tumit convert`.
 
+mod sends_and_numbers;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

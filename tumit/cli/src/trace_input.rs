@@ -10,10 +10,10 @@ use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use tumit_paje::compression::{self, Compression, limit, split_off_damage};
 use tumit_paje::other_formats::{foreign_folder, foreign_format};
-use tumit_paje::read::{names_parts, not_paje, note_copy};
+use tumit_paje::read::{PajeReadError, names_parts, not_paje, note_copy};
 use tumit_picl::TraceFormat;
 use tumit_viewer::{IndexChoice, OpenOptions};
 
@@ -218,10 +218,24 @@ fn refuse(first: &[u8], path: &Path, kind: InputKind) -> anyhow::Result<()> {
     if first.starts_with(&tracer_format::FILE_MAGIC) || Compression::of(first).is_some() {
         return Ok(());
     }
+    if TraceFormat::has_extension(path) && !is_paje(first) {
+        return Err(not_picl(first));
+    }
     if kind == InputKind::Any && is_binary(first) {
         return Err(not_paje(first).into());
     }
     Ok(())
+}
+
+/// The error for a file with the name of a PICL or Alog trace and other contents.
+fn not_picl(first: &[u8]) -> anyhow::Error {
+    match not_paje(first) {
+        PajeReadError::NotPaje { looks_like } => anyhow!(
+            "its extension is that of PICL and Alog: expected a record in one of its first lines, such as \
+             `4 0 100 0 1 7 64` or `-3 -21 0.0001 0 0 4 2 64 7 1 0`, found {looks_like}"
+        ),
+        other => other.into(),
+    }
 }
 
 /// Whether bytes are binary: they contain a NUL and many control characters.

@@ -334,6 +334,8 @@ pub struct NetworkEdge {
     /// How far the line bends to its left, as a fraction of its length. A curve avoids nodes on the
     /// straight line.
     pub bend: f32,
+    /// Whether the line is dashed, which distinguishes it without colours.
+    pub is_dashed: bool,
 }
 
 /// One point per message.

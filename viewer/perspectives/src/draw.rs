@@ -87,6 +87,12 @@ impl Default for DrawOptions {
 /// Maximum number of lines of notes, so that they leave most of an image to the panels.
 const MAX_NOTES: usize = 4;
 
+/// A lower frame of panels and their legend can have the legend beside the panels.
+const LOW_FRAME: f32 = 280.0;
+
+/// The space between panels, as a multiple of the size of their titles.
+const PANEL_GAP: f32 = 2.2;
+
 /// An image of a chart, and the places of its marks.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -158,15 +164,56 @@ fn draw_heading(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut Outline
     // The parts of a single bar have their names beside them.
     let is_meter = |panel: &TitledPanel| matches!(&panel.panel, ChartPanel::Bars(chart) if chart.bars.len() == 1);
     let is_labeled = !chart.panels.is_empty() && chart.panels.iter().all(is_meter);
-    let items = chart.legend.iter().filter(|_| !is_labeled);
+    // A title can be the name of the only colour of its panel.
+    let is_title = |label: &str| chart.panels.iter().any(|panel| panel.title == label);
+    let items = chart.legend.iter().filter(|item| !is_labeled && !is_title(&item.label));
     let labels: Vec<(ChartPaint, String)> = items.map(|item| (item.paint, item.label.clone())).collect();
-    let legend = LegendLines::new(canvas, &labels, frame.width);
     y += sizes.label * 0.9;
-    if !labels.is_empty() {
-        y = legend.draw(canvas, (frame.x, y)) + sizes.label * 0.35;
-    }
-    y += sizes.label * 0.7;
     (frame.height, frame.y) = (frame.bottom() - y, y);
+    if !labels.is_empty() {
+        draw_legend(canvas, &chart.panels, &labels, frame);
+    }
+    let gap = sizes.label * 0.7;
+    (frame.height, frame.y) = (frame.height - gap, frame.y + gap);
+}
+
+/// The legend at the top of a frame, or at its right side in a low image if panels are larger then.
+fn draw_legend(
+    canvas: &mut ChartCanvas,
+    panels: &[TitledPanel],
+    labels: &[(ChartPaint, String)],
+    frame: &mut OutlineRect,
+) {
+    let above = LegendLines::new(canvas, labels, frame.width);
+    let below = above.height(canvas) + canvas.sizes.label * 0.35;
+    let gap = canvas.sizes.label * 1.5;
+    let beside = LegendLines::beside(canvas, labels, frame.height).filter(|legend| {
+        let narrow = OutlineRect { width: frame.width - legend.width() - gap, ..*frame };
+        let low = OutlineRect { height: frame.height - below, ..*frame };
+        frame.height < LOW_FRAME && panel_size(canvas, panels, narrow) > panel_size(canvas, panels, low)
+    });
+    match beside {
+        Some(legend) => {
+            frame.width -= legend.width() + gap;
+            legend.draw(canvas, (frame.right() + gap, frame.y));
+        }
+        None => {
+            above.draw(canvas, (frame.x, frame.y));
+            (frame.height, frame.y) = (frame.height - below, frame.y + below);
+        }
+    }
+}
+
+/// The width of a panel in a frame, as far as its height suits it.
+fn panel_size(canvas: &ChartCanvas, panels: &[TitledPanel], frame: OutlineRect) -> f32 {
+    let aspect = mean_aspect(panels);
+    let frames = panel_grid::frames(frame, panels.len(), aspect, canvas.sizes.heading * PANEL_GAP);
+    let title = if panels.iter().any(|panel| !panel.title.is_empty()) { canvas.sizes.heading * 1.75 } else { 0.0 };
+    frames.first().map_or(0.0, |frame| frame.width.min((frame.height - title) * aspect))
+}
+
+fn mean_aspect(panels: &[TitledPanel]) -> f32 {
+    panels.iter().map(|panel| aspect(&panel.panel)).sum::<f32>() / panels.len().max(1) as f32
 }
 
 /// The notes. They are removed from the bottom of the frame.
@@ -192,8 +239,8 @@ fn draw_notes(canvas: &mut ChartCanvas, chart: &ViewChart, frame: &mut OutlineRe
 }
 
 fn draw_panels(canvas: &mut ChartCanvas, panels: &[TitledPanel], frame: OutlineRect) {
-    let aspect = panels.iter().map(|panel| aspect(&panel.panel)).sum::<f32>() / panels.len().max(1) as f32;
-    let frames = panel_grid::frames(frame, panels.len(), aspect, canvas.sizes.heading * 2.2);
+    let gap = canvas.sizes.heading * PANEL_GAP;
+    let frames = panel_grid::frames(frame, panels.len(), mean_aspect(panels), gap);
     for (index, (panel, mut frame)) in panels.iter().zip(frames).enumerate() {
         canvas.panel = index;
         canvas.group(&panel.title, None, |canvas| {

@@ -86,7 +86,8 @@ const TITLES: [(&str, Titles); 14] = [
     (
         "sort",
         &[
-            ("number", "by first begin"),
+            ("number", "by number"),
+            ("begin", "by first begin"),
             ("name", "by name"),
             ("end", "by last end"),
             ("duration", "by duration, longest first"),
@@ -96,6 +97,27 @@ const TITLES: [(&str, Titles); 14] = [
 ];
 
 const CATEGORIES: Titles = &[("busy", "busy"), ("overhead", "overhead"), ("idle", "idle")];
+
+/// The values of options that are not set. Other options have no value, or one that depends on the
+/// view or the trace.
+const DEFAULTS: [(&str, &str); 10] = [
+    ("several", "any-busy"),
+    ("stateless", "idle"),
+    ("palette", "standard"),
+    ("order", "natural"),
+    ("topology", "hamming"),
+    ("direction", "both"),
+    ("count", "busy"),
+    ("collectives", "omit"),
+    ("color", "size"),
+    ("sort", "number"),
+];
+
+/// The title of the value of an option that is not set. `None` if it depends on the view or the
+/// trace.
+pub fn default_title(option: &str) -> Option<String> {
+    DEFAULTS.iter().find(|(name, _)| *name == option).map(|(name, value)| value_title(name, value))
+}
 
 /// The title of a value of an option, without a capital at its start unless it is a name. A value
 /// that is no word of the option is its own title.

@@ -97,9 +97,11 @@ pub enum MessageColor {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskSort {
-    /// By their first begin.
+    /// By number.
     #[default]
     Number,
+    /// By their first begin.
+    Begin,
     /// By name, where `step 2` precedes `step 10`.
     Name,
     /// By their last end.
@@ -193,7 +195,7 @@ pub const VIEW_OPTIONS: [OptionInfo; 14] = [
         forms: "SIZES",
         help: "the limits between the colours of sizes in bytes, such as `256, 4096, 65536`",
     },
-    OptionInfo { name: "sort", forms: "number, name, end, duration or time", help: "the order of the tasks" },
+    OptionInfo { name: "sort", forms: "number, begin, name, end, duration or time", help: "the order of the tasks" },
 ];
 
 /// The options of a request: those of the execution, and those of a view.
@@ -357,6 +359,7 @@ impl ViewOptions {
             "sort" => {
                 let words = [
                     ("number", TaskSort::Number),
+                    ("begin", TaskSort::Begin),
                     ("name", TaskSort::Name),
                     ("end", TaskSort::End),
                     ("duration", TaskSort::Duration),

@@ -1,7 +1,8 @@
 //! [`replay`]: sends a trace, filtered or not, as Pajé operations in order of time.
 //!
-//! The source repairs its trace: every state has an end, every link has both endpoints, and every
-//! container is destroyed. All operations are held in memory for sorting.
+//! The source repairs its trace: every state has an end, and every container is destroyed. Links
+//! that never end are sent only to sinks that keep them. All operations are held in memory for
+//! sorting.
 //!
 //! ```
 //! use tumit_viewer::query::replay::replay;
@@ -30,7 +31,7 @@ use tumit_paje::{
 
 use super::entity_walk::EVER;
 use crate::query::{
-    ContainerInfo, EntityFacts, EntityId, QueryError, StateEntity, StateLaneId, TimelineSource, types_in,
+    ContainerInfo, DESTINATION, EntityFacts, EntityId, QueryError, StateEntity, StateLaneId, TimelineSource, types_in,
 };
 
 /// An operation to be sorted.
@@ -57,9 +58,17 @@ struct LinkParts {
     ty: TypeId,
     value: ValueId,
     start: ContainerId,
-    end: ContainerId,
+    end: LinkTarget,
     key: String,
     facts: EntityFacts,
+}
+
+/// The end of a link.
+#[derive(Clone, Copy)]
+enum LinkTarget {
+    End(ContainerId),
+    /// The link never ends. The container at which it should end may be known.
+    Open(Option<ContainerId>),
 }
 
 /// Sends a whole source to a sink, and finishes the sink with the last timestamp.
@@ -96,6 +105,9 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn PajeSink) -> io::Resul
     }
     for ty in model.types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
         replay.links_of(ty.id).map_err(cannot)?;
+        if sink.keeps_open_links() {
+            replay.open_links_of(ty.id).map_err(cannot)?;
+        }
     }
     // Children are destroyed before their parents.
     for container in depth_first_order
@@ -107,6 +119,9 @@ pub fn replay(source: &dyn TimelineSource, sink: &mut dyn PajeSink) -> io::Resul
         replay.add(container.life.to.0, 2, ReplayEvent::Destroy(container.id));
     }
     replay.send(&containers, sink)?;
+    if sink.keeps_open_links() {
+        sink.settle_unpaired_endpoints()?;
+    }
     sink.finish(source.extent().to)
 }
 
@@ -244,16 +259,40 @@ impl TraceReplay<'_> {
             let link_index = self.links.len();
             self.add(link.start_time.0, 1, ReplayEvent::StartLink(link_index));
             self.add(link.end_time.0, 1, ReplayEvent::EndLink(link_index));
-            let (holder, value, start, end) = (facts.container, link.value, link.start, link.end);
+            let (holder, value, start, end) = (facts.container, link.value, link.start, LinkTarget::End(link.end));
             self.links.push(LinkParts { holder, ty, value, start, end, key, facts });
         }
         Ok(())
     }
 
+    /// The starts of links that never end.
+    fn open_links_of(&mut self, ty: TypeId) -> Result<(), QueryError> {
+        for link in self.source.open_links(ty, EVER)? {
+            let facts = self.source.facts_without_paths(link.id)?;
+            let key = facts.fields.get(1).map_or_else(String::new, |(_, key)| key.clone());
+            self.add(link.start_time.0, 1, ReplayEvent::StartLink(self.links.len()));
+            let (holder, value, start) = (facts.container, link.value, link.start);
+            let end = LinkTarget::Open(link.destination);
+            self.links.push(LinkParts { holder, ty, value, start, end, key, facts });
+        }
+        Ok(())
+    }
+
+    /// The numbers of containers in the order of their creation. The start of a link may refer to a
+    /// container that is created later.
+    fn container_numbers(&self, containers: &[ContainerInfo]) -> HashMap<ContainerId, ContainerId> {
+        let created = self.ops.iter().filter_map(|op| match op.event {
+            ReplayEvent::Create(index) => Some(containers[index].id),
+            _ => None,
+        });
+        let all = std::iter::once(ContainerId::ROOT).chain(created);
+        all.zip(0..).map(|(container, number)| (container, ContainerId(number))).collect()
+    }
+
     fn send(mut self, containers: &[ContainerInfo], sink: &mut dyn PajeSink) -> io::Result<()> {
         // The sort is stable: operations of one type in one container keep their order.
         self.ops.sort_by_key(|op| (op.time, op.rank));
-        let mut numbers = HashMap::from([(ContainerId::ROOT, ContainerId::ROOT)]);
+        let numbers = self.container_numbers(containers);
         let cannot = |error: QueryError| io::Error::other(error);
         for ReplayOp { time, event, .. } in &self.ops {
             let time = GlobalNanos(*time);
@@ -262,9 +301,7 @@ impl TraceReplay<'_> {
                 ReplayEvent::Create(index) => {
                     let info = &containers[*index];
                     let facts = self.source.facts_without_paths(EntityId::Container(info.id)).map_err(cannot)?;
-                    let (extra, parent) = (extra_of(&facts), number(&info.parent));
-                    let container = ContainerId(numbers.len() as u32);
-                    numbers.insert(info.id, container);
+                    let (extra, parent, container) = (extra_of(&facts), number(&info.parent), number(&info.id));
                     let (ty, name, extra) = (info.ty, info.name.as_str(), &extra[..]);
                     sink.event(&PajeEvent::CreateContainer { time, container, ty, parent, name, extra })?;
                 }
@@ -292,13 +329,16 @@ impl TraceReplay<'_> {
                     let LinkParts { holder, ty, value, start, end, key: text, facts } = &self.links[*link_index];
                     let (container, ty, value, key) = (number(holder), *ty, *value, KeyId(*link_index as u64));
                     sink.name_key(key, text)?;
-                    let extras = link_extra_of(facts);
-                    sink.event(&if matches!(event, ReplayEvent::StartLink(_)) {
-                        let (start, extra, source) = (number(start), &extras[..], source_of(facts));
-                        PajeEvent::StartLink { time, container, ty, value, start, key, extra, source }
-                    } else {
-                        let (end, extra, source) = (number(end), &[], None);
-                        PajeEvent::EndLink { time, container, ty, value, end, key, extra, source }
+                    let extras = link_extra_of(facts, *end, &numbers);
+                    sink.event(&match (event, end) {
+                        (ReplayEvent::EndLink(_), LinkTarget::End(end)) => {
+                            let (end, extra, source) = (number(end), &[], None);
+                            PajeEvent::EndLink { time, container, ty, value, end, key, extra, source }
+                        }
+                        _ => {
+                            let (start, extra, source) = (number(start), &extras[..], source_of(facts));
+                            PajeEvent::StartLink { time, container, ty, value, start, key, extra, source }
+                        }
                     })?;
                 }
             }
@@ -339,10 +379,19 @@ fn extra_of(facts: &EntityFacts) -> Vec<ExtraField<'_>> {
     facts.fields.iter().map(|(name, text)| ExtraField { name, value: ExtraValue::Text(text) }).collect()
 }
 
-/// Fields of a link in addition to those of the format. Start, end and key come first in its facts.
-fn link_extra_of(facts: &EntityFacts) -> Vec<ExtraField<'_>> {
-    let others = facts.fields.iter().skip(3);
-    others.map(|(name, text)| ExtraField { name, value: ExtraValue::Text(text) }).collect()
+/// Fields of a link in addition to those of the format, which come first in its facts: start, end
+/// and key, or start and key of a link that never ends. `numbers` are the sent containers.
+fn link_extra_of<'a>(
+    facts: &'a EntityFacts,
+    end: LinkTarget,
+    numbers: &HashMap<ContainerId, ContainerId>,
+) -> Vec<ExtraField<'a>> {
+    let text = |(name, text): &'a (String, String)| ExtraField { name, value: ExtraValue::Text(text) };
+    let LinkTarget::Open(destination) = end else { return facts.fields.iter().skip(3).map(text).collect() };
+    let others = facts.fields.iter().skip(2).filter(|(name, _)| name != DESTINATION).map(text);
+    let destination = destination.and_then(|container| numbers.get(&container));
+    let field = |container: &ContainerId| ExtraField { name: DESTINATION, value: ExtraValue::Container(*container) };
+    others.chain(destination.map(field)).collect()
 }
 
 fn source_of(facts: &EntityFacts) -> Option<SourcePosition<'_>> {

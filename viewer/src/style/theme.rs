@@ -12,8 +12,10 @@
 //! ```
 
 pub mod font;
+pub mod theme_colors;
 
 use serde::{Deserialize, Serialize};
+use theme_colors::ThemeColors;
 use tumit_paje::RgbColor;
 
 /// The predefined themes, as requests and options name them.
@@ -28,6 +30,18 @@ pub enum ThemeKind {
     Dark,
     /// White and saturated colours on black, for users with a need for high contrast.
     Contrast,
+}
+
+impl ThemeKind {
+    /// The version of a colour for the theme.
+    #[must_use]
+    pub const fn color_of(self, colors: ThemeColors) -> RgbColor {
+        match self {
+            Self::Light => colors.light,
+            Self::Dark => colors.dark,
+            Self::Contrast => colors.contrast,
+        }
+    }
 }
 
 /// A colour with its opacity.
@@ -135,10 +149,14 @@ impl ColorTheme {
     }
 
     /// The colour in which a value is drawn. In the dark themes, pale tints, which recede on a
-    /// white background, become the same tints of the dark background. All other colours are those
-    /// of the trace.
+    /// white background, become the same tints of the dark background. The colours of categories
+    /// and tasks have [a version in each theme](theme_colors). All other colours are those of the
+    /// trace.
     #[must_use]
     pub fn fill(&self, color: RgbColor) -> RgbColor {
+        if let Some(colors) = theme_colors::versions_of(color) {
+            return self.kind.color_of(colors);
+        }
         let white = whiteness(color);
         if self.kind == ThemeKind::Light || white < PALE {
             return color;

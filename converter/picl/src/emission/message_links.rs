@@ -97,7 +97,7 @@ impl MessageLinks {
         // Keys of pairs are numbered from 0.
         let key = KeyId(u64::MAX - self.open_links);
         self.open_links += 1;
-        let destination = out.number_of(target).and_then(|number| out.container_of_unit(number));
+        let destination = out.number_of(target).map(|number| out.container_of(number)).transpose()?;
         start_link(out, action, (start, destination), key, endpoint)
     }
 

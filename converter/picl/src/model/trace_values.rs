@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use rustc_hash::FxHashMap;
 use tumit_paje::RgbColor;
+use tumit_paje::task_colors::TASK_COLORS;
 
 use super::trace_units::{HOST, TraceUnit};
 use crate::node_activity::Activity;
@@ -128,6 +129,11 @@ impl ValueKey {
     }
 }
 
+/// The colour of a task. `None` if its number is negative.
+fn task_color(task: i64) -> Option<RgbColor> {
+    Some(TASK_COLORS[usize::try_from(task).ok()? % TASK_COLORS.len()])
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct TraceValue {
     pub(crate) slot: TypeSlot,
@@ -152,6 +158,7 @@ impl TraceValues {
         let number = self.values.len() as u32;
         let color = match key {
             ValueKey::Activity(activity) => Some(activity.color()),
+            ValueKey::Number(task) if slot.is_task() => color.or_else(|| task_color(task)),
             _ => color,
         };
         self.values.push(TraceValue { slot, key: key.clone(), color });

@@ -26,6 +26,8 @@ pub(super) struct NodeNumbers {
     pub(super) is_picl: bool,
     used_numbers: FxHashSet<i64>,
     next: i64,
+    /// The node to which messages with an unknown receiver are sent.
+    absent_node: Option<i64>,
 }
 
 impl NodeNumbers {
@@ -77,6 +79,17 @@ impl NodeNumbers {
             entry.unit = Some(unit);
         }
         (unit, true)
+    }
+
+    /// A node that no container has. Messages with an unknown receiver are sent to it. Node -1 would
+    /// mean a message to each other node.
+    pub(super) fn absent_unit(&mut self) -> TraceUnit {
+        let node = *self.absent_node.get_or_insert_with(|| {
+            let last = self.used_numbers.iter().copied().max().unwrap_or(-1).max(self.next - 1);
+            last.saturating_add(1).max(0)
+        });
+        self.used_numbers.insert(node);
+        TraceUnit { node, process: 0 }
     }
 
     fn free_number(&mut self) -> i64 {

@@ -9,14 +9,16 @@ use std::io::{self, Write};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_paje::category::ActivityCategory;
 use tumit_paje::time::GlobalNanos;
-use tumit_paje::{ContainerId, ExtraField, KeyId, PajeEvent, PajeSink, PajeTypeKind, TypeId, ValueId, collective};
+use tumit_paje::{ContainerId, ExtraField, PajeEvent, PajeSink, PajeTypeKind, TypeId, ValueId, collective};
 use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::spool::Spool;
 use tumit_spill::temporary_space::TemporarySpace;
 
+use super::message_ends::{LinkEnd, LinkIdentity, MessageEnds};
 use super::new_records::NewRecords;
 use super::node_numbers::NodeNumbers;
 use super::old_records::OldRecords;
+use super::omitted_entities::OmittedEntities;
 use super::record_output::RecordOutput;
 use super::state_words::{container_of, integer_of, operation_of, text_of};
 use super::subset_numbers::SubsetNumbers;
@@ -31,18 +33,6 @@ use crate::node_activity::Activity;
 
 /// Memory of the records that are sorted, in bytes.
 const SORT_MEMORY: usize = 64 << 20;
-
-/// An endpoint of a link, until the other endpoint is known.
-#[derive(Clone, Copy, Debug)]
-struct LinkEnd {
-    is_start: bool,
-    unit: TraceUnit,
-    time: i64,
-    sequence: u64,
-    bytes: i64,
-    tag: Option<i64>,
-    value: ValueId,
-}
 
 /// A state that has begun.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +81,7 @@ pub struct PiclWriter<W: Write> {
     units: TraceUnits,
     /// The open states of each container and type.
     open_records: FxHashMap<(ContainerId, TypeId), Vec<OpenRecord>>,
-    links: FxHashMap<(ContainerId, TypeId, KeyId), Vec<LinkEnd>>,
+    links: MessageEnds,
     texts: Spool,
     sorter: RowSorter<ACTION_WORDS, 2>,
     /// The units with an end of their trace.
@@ -99,7 +89,7 @@ pub struct PiclWriter<W: Write> {
     sequence: u64,
     /// The time of the last record.
     last: i64,
-    omitted_entities: u64,
+    omitted_entities: OmittedEntities,
 }
 
 impl<W: Write> fmt::Debug for PiclWriter<W> {
@@ -126,13 +116,13 @@ impl<W: Write> PiclWriter<W> {
             nodes: NodeNumbers::default(),
             units: TraceUnits::default(),
             open_records: FxHashMap::default(),
-            links: FxHashMap::default(),
+            links: MessageEnds::default(),
             texts: Spool::default(),
             sorter: RowSorter::new(&TemporarySpace::in_system_folder(SORT_MEMORY)),
             finished_units: FxHashSet::default(),
             sequence: 0,
             last: i64::MIN,
-            omitted_entities: 0,
+            omitted_entities: OmittedEntities::default(),
         }
     }
 
@@ -144,8 +134,8 @@ impl<W: Write> PiclWriter<W> {
         self
     }
 
-    /// Number of values of variables, names of tasks and other entities that PICL cannot represent.
-    pub fn omitted_entities(&self) -> u64 {
+    /// Numbers of entities that PICL cannot represent, by kind.
+    pub fn omitted_entities(&self) -> OmittedEntities {
         self.omitted_entities
     }
 
@@ -348,7 +338,7 @@ impl<W: Write> PiclWriter<W> {
         let index = self.meanings.of_event(value);
         let meaning = self.meanings.get(index);
         if meaning == WrittenMeaning::Nothing {
-            self.omitted_entities += 1;
+            self.omitted_entities.events += 1;
             return Ok(());
         }
         let is_of_program = self.meanings.is_of_program(value);
@@ -360,30 +350,41 @@ impl<W: Write> PiclWriter<W> {
     }
 
     /// Adds an endpoint of a link. With the second one, both records of the message are known.
-    fn link(&mut self, link: (ContainerId, TypeId, KeyId), end: LinkEnd) -> io::Result<()> {
-        let waiting = self.links.entry(link).or_default();
-        let Some(index) = waiting.iter().position(|other| other.is_start != end.is_start) else {
-            waiting.push(end);
-            return Ok(());
-        };
-        let other = waiting.remove(index);
-        if waiting.is_empty() {
-            self.links.remove(&link);
+    fn link(&mut self, link: LinkIdentity, end: LinkEnd) -> io::Result<()> {
+        let Some((start, end)) = self.links.add(link, end) else { return Ok(()) };
+        self.push_endpoint(start, (TraceActionKind::Send, start), end.unit)?;
+        self.push_endpoint(start, (TraceActionKind::Receive, end), start.unit)
+    }
+
+    /// Adds the record of an endpoint of a message. `start` has the data of the message.
+    fn push_endpoint(
+        &mut self,
+        start: LinkEnd,
+        (kind, end): (TraceActionKind, LinkEnd),
+        peer: TraceUnit,
+    ) -> io::Result<()> {
+        let tag = start.tag.or_else(|| self.meanings.name(start.value).parse().ok());
+        let tag = tag.unwrap_or(start.value.0.into());
+        let words = PiclEndpoint { peer, tag, bytes: start.bytes }.to_words();
+        let (time, line, unit) = (end.time, end.sequence, 0);
+        self.push(end.unit, TraceAction { time, line, kind, unit, value: 0, words })
+    }
+
+    /// Writes messages that are not received as sends. Their peer is the container at which they
+    /// should end.
+    fn push_open_sends(&mut self) -> io::Result<()> {
+        for end in self.links.take_unpaired() {
+            if !end.is_start {
+                self.omitted_entities.link_ends += 1;
+                continue;
+            }
+            let peer = match end.destination {
+                Some(destination) => self.message_unit(destination, GlobalNanos(end.time))?,
+                None => self.nodes.absent_unit(),
+            };
+            self.push_endpoint(end, (TraceActionKind::Send, end), peer)?;
         }
-        let (start, end) = if end.is_start { (end, other) } else { (other, end) };
-        let value = start.value;
-        let tag = start.tag.or_else(|| self.meanings.name(value).parse().ok()).unwrap_or(value.0.into());
-        let endpoint = |peer: TraceUnit| PiclEndpoint { peer, tag, bytes: start.bytes }.to_words();
-        let action = |end: LinkEnd, kind, words| TraceAction {
-            time: end.time,
-            line: end.sequence,
-            kind,
-            unit: 0,
-            value: 0,
-            words,
-        };
-        self.push(start.unit, action(start, TraceActionKind::Send, endpoint(end.unit)))?;
-        self.push(end.unit, action(end, TraceActionKind::Receive, endpoint(start.unit)))
+        Ok(())
     }
 
     /// Ends the states that are still open.
@@ -404,12 +405,12 @@ impl<W: Write> PiclWriter<W> {
         let mut buffer = Vec::new();
         for (number, name) in std::mem::take(&mut self.meanings.labels) {
             if !self.records.label(number, &name, &mut buffer) {
-                self.omitted_entities += 1;
+                self.omitted_entities.names += 1;
             }
         }
         for (subset, nodes) in self.subsets.definitions() {
             if !self.records.subset(subset, &nodes, &mut buffer) {
-                self.omitted_entities += 1;
+                self.omitted_entities.names += 1;
             }
         }
         let space = TemporarySpace::in_system_folder(SORT_MEMORY);
@@ -420,10 +421,10 @@ impl<W: Write> PiclWriter<W> {
             units: &self.units,
             texts: &self.texts,
             is_finished: vec![false; self.units.units.len()],
-            omitted_entities: 0,
+            omitted_entities: self.omitted_entities,
         };
         let written = output.write(rows, end, &mut self.out, buffer);
-        self.omitted_entities += output.omitted_entities;
+        self.omitted_entities = output.omitted_entities;
         written?;
         self.out.flush()
     }
@@ -433,6 +434,8 @@ impl<W: Write> PiclWriter<W> {
 const SIZE_FIELDS: &[&str] = &["bytes", "size", "length", "lth"];
 /// The names of fields with the type of a message.
 const TAG_FIELDS: &[&str] = &["type", "tag"];
+/// The field of a link start with the container at which it should end.
+const DESTINATION_FIELD: &str = "sent to";
 
 impl<W: Write> PajeSink for PiclWriter<W> {
     fn event(&mut self, event: &PajeEvent<'_>) -> io::Result<()> {
@@ -459,7 +462,7 @@ impl<W: Write> PajeSink for PiclWriter<W> {
             }
             PajeEvent::PopState { time, container, ty } => _ = self.end(time, container, ty)?,
             PajeEvent::ResetState { time, container, ty } => while self.end(time, container, ty)? {},
-            PajeEvent::Variable { .. } => self.omitted_entities += 1,
+            PajeEvent::Variable { .. } => self.omitted_entities.variable_values += 1,
             PajeEvent::NewEvent { time, container, value, extra, .. } => {
                 self.event_of(time, container, value, extra)?;
             }
@@ -467,20 +470,33 @@ impl<W: Write> PajeSink for PiclWriter<W> {
                 let unit = self.message_unit(start, time)?;
                 self.sequence += 1;
                 let (bytes, tag) = (integer_of(extra, SIZE_FIELDS).unwrap_or(0), integer_of(extra, TAG_FIELDS));
-                let (time, sequence) = (time.0, self.sequence);
-                self.link((container, ty, key), LinkEnd { is_start: true, unit, time, sequence, bytes, tag, value })?;
+                let (time, sequence, is_start, destination) =
+                    (time.0, self.sequence, true, container_of(extra, DESTINATION_FIELD));
+                let start = LinkEnd { is_start, unit, time, sequence, bytes, tag, value, destination };
+                self.link((container, ty, key), start)?;
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, .. } => {
                 let unit = self.message_unit(end, time)?;
                 self.sequence += 1;
-                let (time, sequence, bytes, tag) = (time.0, self.sequence, 0, None);
-                self.link((container, ty, key), LinkEnd { is_start: false, unit, time, sequence, bytes, tag, value })?;
+                let (time, sequence, is_start, destination) = (time.0, self.sequence, false, None);
+                let end = LinkEnd { is_start, unit, time, sequence, bytes: 0, tag: None, value, destination };
+                self.link((container, ty, key), end)?;
             }
         }
         Ok(())
     }
 
+    fn keeps_open_links(&self) -> bool {
+        true
+    }
+
+    fn settle_unpaired_endpoints(&mut self) -> io::Result<()> {
+        // `finish` writes them, because Pajé text can also have links without an end.
+        Ok(())
+    }
+
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
+        self.push_open_sends()?;
         self.end_states(end)?;
         for unit in self.units.units.clone() {
             self.finish_category(unit, end)?;
@@ -491,7 +507,6 @@ impl<W: Write> PajeSink for PiclWriter<W> {
             let action = self.action(end, TraceActionKind::Event, index, [0; 3]);
             self.push(TraceUnit::PROGRAM, action)?;
         }
-        self.omitted_entities += self.links.values().map(|ends| ends.len() as u64).sum::<u64>();
         self.write_all(end)
     }
 }

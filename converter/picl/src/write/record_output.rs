@@ -6,6 +6,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_spill::row_sorter::SortedRows;
 use tumit_spill::spool::Spool;
 
+use super::omitted_entities::OmittedEntities;
 use super::unit_records::{OutputPlace, PiclRecordWriter, UnitRecord, flush};
 use super::written_meanings::{WrittenMeaning, WrittenMeanings};
 use crate::model::trace_action::ACTION_WORDS;
@@ -30,7 +31,7 @@ pub(super) struct RecordOutput<'a> {
     pub(super) texts: &'a Spool,
     /// The units with a written end, by number.
     pub(super) is_finished: Vec<bool>,
-    pub(super) omitted_entities: u64,
+    pub(super) omitted_entities: OmittedEntities,
 }
 
 impl RecordOutput<'_> {
@@ -125,10 +126,21 @@ impl RecordOutput<'_> {
             }
             let record = self.record_of(action, of_holder[index])?;
             let is_written = self.records.record(OutputPlace { unit, time: action.time }, &record, buffer);
-            self.omitted_entities += u64::from(!is_written);
+            if !is_written {
+                self.count_omitted(&record);
+            }
             flush(out, buffer, false)?;
         }
         Ok(())
+    }
+
+    /// Counts a record that the format lacks. A call counts at its begin.
+    fn count_omitted(&mut self, record: &UnitRecord) {
+        match record {
+            UnitRecord::Begin(..) => self.omitted_entities.calls += 1,
+            UnitRecord::End(..) => {}
+            _ => self.omitted_entities.events += 1,
+        }
     }
 
     /// Whether another record of the same time begins or ends the unit, as an action does. The host

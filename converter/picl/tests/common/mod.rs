@@ -16,6 +16,8 @@ pub(crate) struct Entities {
     open: BTreeMap<(ContainerId, TypeId), Vec<(i64, String)>>,
     starts: BTreeMap<KeyId, (i64, String)>,
     ends: BTreeMap<KeyId, (i64, String)>,
+    /// The fields `sent to` of link starts.
+    destinations: BTreeMap<KeyId, ContainerId>,
     last: Option<i64>,
     pub(crate) lines: Vec<String>,
     pub(crate) end: i64,
@@ -90,6 +92,11 @@ impl PajeSink for Entities {
             PajeEvent::StartLink { time, start, key, extra, .. } => {
                 let text = format!("{}{}", self.containers[&start], text_of(extra));
                 assert!(self.starts.insert(key, (time.0, text)).is_none(), "a link starts once");
+                for field in extra {
+                    if let ExtraValue::Container(container) = field.value {
+                        self.destinations.insert(key, container);
+                    }
+                }
                 self.link(key);
             }
             PajeEvent::EndLink { time, end, key, .. } => {
@@ -102,9 +109,21 @@ impl PajeSink for Entities {
         Ok(())
     }
 
+    fn keeps_open_links(&self) -> bool {
+        true
+    }
+
+    fn settle_unpaired_endpoints(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
         assert!(self.open.values().all(Vec::is_empty), "all states are popped");
-        assert!(self.starts.keys().eq(self.ends.keys()), "all links are complete");
+        assert!(self.ends.keys().all(|key| self.starts.contains_key(key)), "all links have a start");
+        for (key, (time, text)) in self.starts.iter().filter(|(key, _)| !self.ends.contains_key(key)) {
+            let destination = self.destinations.get(key).map_or("unknown", |container| &self.containers[container]);
+            self.lines.push(format!("Message {text} {time} -> {destination} never"));
+        }
         assert!(self.last.is_none_or(|last| last <= end.0));
         self.end = end.0;
         Ok(())

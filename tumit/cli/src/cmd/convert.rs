@@ -21,7 +21,7 @@ use tumit_viewer::tables::TableFormat;
 pub(crate) use args::Args;
 use args::OutputFormat;
 use messages::with_output_name;
-use text_style::TextStyle;
+use text_style::{OutputChanges, TextStyle};
 
 use super::check::{is_paje, picl_format};
 use super::exit_status::ExitStatus;
@@ -99,7 +99,7 @@ fn convert_run(args: &Args, input: &TraceInput, format: OutputFormat) -> anyhow:
         }
     };
     drop(bar);
-    let (report, changed_texts) = match result {
+    let (report, changes) = match result {
         Ok(written) => written,
         Err(error) if is_mistake(&error) => {
             term::error(&error.into());
@@ -108,7 +108,8 @@ fn convert_run(args: &Args, input: &TraceInput, format: OutputFormat) -> anyhow:
         Err(error) => return Err(with_output_name(error, &args.out)),
     };
     printed_diagnostics::print(&report.all_diagnostics());
-    style.note_changes(changed_texts);
+    // The report has the number of links without an end.
+    changes.print(0);
     Ok(if report.is_clean() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }
 
@@ -121,18 +122,18 @@ fn refuse_to_overwrite_inputs(args: &Args, inputs: &[&Path]) -> anyhow::Result<(
     Ok(())
 }
 
-/// Writes a run. Returns the report and the number of changed texts.
+/// Writes a run. Returns the report, and the differences between the run and the output.
 fn write(
     run: &OpenRun,
     options: &ConvertOptions,
     style: TextStyle,
     out: &mut dyn Write,
-) -> Result<(ConversionReport, u64), ConvertError> {
+) -> Result<(ConversionReport, OutputChanges), ConvertError> {
     if options.output.is_some() {
         let mut buffered = std::io::BufWriter::with_capacity(1 << 16, out);
         let report = convert_to_text(run, options, &mut buffered)?;
         buffered.flush()?;
-        return Ok((report, 0));
+        return Ok((report, OutputChanges::Texts(0)));
     }
     style.write(out, |sink| convert(run, options, sink))
 }

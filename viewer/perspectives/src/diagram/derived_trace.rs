@@ -392,10 +392,8 @@ fn define_tasks(
 ) -> (TypeId, Vec<Option<ValueId>>) {
     let palette = light_palette(palette);
     let ty = builder.define_type(PajeTypeKind::State, containers.unit_type, "Task");
-    let define = |(task, number): (&ExecutionTask, u32)| {
-        Some(builder.define_value(ty, &task.name, palette.color(ChartPaint::Task(number))))
-    };
-    let values = tasks.list().iter().zip(0..).map(define).collect();
+    let define = |task: &ExecutionTask| Some(builder.define_value(ty, &task.name, palette.color(task.paint())));
+    let values = tasks.list().iter().map(define).collect();
     (ty, values)
 }
 

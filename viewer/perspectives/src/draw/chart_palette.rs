@@ -6,12 +6,11 @@
 
 use tumit_paje::RgbColor;
 use tumit_paje::category::ActivityCategory;
+use tumit_viewer::style::theme::theme_colors::{self, ThemeColors};
 use tumit_viewer::style::theme::{ColorTheme, ThemeKind, contrast, mix, rgb};
 
 use crate::chart::ChartPaint;
 
-/// The number of colours of tasks and series. More colours would be hard to distinguish.
-pub(super) const TASK_COLORS: usize = 6;
 /// The number of greys of tasks and series, each with a pattern.
 pub(super) const TASK_GREYS: usize = 8;
 
@@ -55,8 +54,8 @@ pub(crate) struct ChartPalette {
 
 /// The colours of a theme as `0xRRGGBB`.
 struct PaletteCodes {
-    categories: [u32; 4],
-    tasks: [u32; TASK_COLORS],
+    /// States that do not count.
+    ignored: u32,
     sizes: [u32; 7],
     now: u32,
     maximum: u32,
@@ -65,8 +64,7 @@ struct PaletteCodes {
 }
 
 const LIGHT: PaletteCodes = PaletteCodes {
-    categories: [0x0011_606b, 0x00d9_9a2b, 0x00e4_d0ce, 0x00f1_f2f4],
-    tasks: [0x000f_6cb5, 0x00e6_9f00, 0x000a_8f6b, 0x00cc_6fa2, 0x005c_b8ec, 0x00bf_4a0a],
+    ignored: 0x00f1_f2f4,
     sizes: [0x00cf_e3c8, 0x00a6_d0b8, 0x0078_b9b2, 0x004a_9cac, 0x002f_7da0, 0x0028_5789, 0x001f_3161],
     now: 0x001f_5f9f,
     maximum: 0x00b5_cfe8,
@@ -74,8 +72,7 @@ const LIGHT: PaletteCodes = PaletteCodes {
     faint: 0x00b9_c8dc,
 };
 const DARK: PaletteCodes = PaletteCodes {
-    categories: [0x007f_d6cf, 0x00c0_7a1c, 0x004f_3b3d, 0x0020_262e],
-    tasks: [0x003d_8fdc, 0x00f0_b02c, 0x001f_ae86, 0x00d9_8bb8, 0x008f_d4fa, 0x00e0_692a],
+    ignored: 0x0020_262e,
     sizes: [0x0033_477a, 0x0035_629a, 0x0036_80a4, 0x0046_a09d, 0x007d_bf8a, 0x00bf_dd82, 0x00fa_f3ac],
     now: 0x008a_bcff,
     maximum: 0x002d_4f7c,
@@ -83,8 +80,7 @@ const DARK: PaletteCodes = PaletteCodes {
     faint: 0x0046_566c,
 };
 const CONTRAST: PaletteCodes = PaletteCodes {
-    categories: [0x005c_f2e6, 0x00e0_8a00, 0x006b_4446, 0x002a_2a2a],
-    tasks: [0x004a_a3ff, 0x00ff_c233, 0x001f_d19f, 0x00f2_9acb, 0x00b0_e6ff, 0x00ff_7a33],
+    ignored: 0x002a_2a2a,
     sizes: [0x003f_55a6, 0x003c_70bd, 0x0038_90b8, 0x004a_b0a6, 0x0086_d191, 0x00c8_ea84, 0x00ff_ffb5],
     now: 0x009f_d0ff,
     maximum: 0x0035_66a3,
@@ -96,10 +92,11 @@ const CONTRAST: PaletteCodes = PaletteCodes {
 /// distinguish them further.
 const TASK_INK: [f32; TASK_GREYS] = [0.92, 0.3, 0.62, 0.16, 0.78, 0.46, 0.7, 0.23];
 
-/// Green, yellow and red on light and on dark backgrounds. The last colour is that of states that
-/// do not count. Their luminance differs, because not everybody distinguishes their hues.
-const TRAFFIC_LIGHTS: [u32; 4] = [0x001b_7a37, 0x00ff_d23f, 0x00d6_4550, 0x00f1_f2f4];
-const DARK_TRAFFIC_LIGHTS: [u32; 4] = [0x0045_b564, 0x00ff_dd66, 0x00b0_3a48, 0x0020_262e];
+/// Busy, overhead, idle, and states that do not count.
+fn categories(counted: &[ThemeColors; 3], kind: ThemeKind, ignored: RgbColor) -> [RgbColor; 4] {
+    let [busy, overhead, idle] = counted.map(|colors| kind.color_of(colors));
+    [busy, overhead, idle, ignored]
+}
 
 impl ChartPalette {
     /// The colours of a theme in a palette.
@@ -111,8 +108,8 @@ impl ChartPalette {
         };
         let mut palette = Self {
             theme: ColorTheme::new(kind),
-            categories: codes.categories.map(rgb),
-            tasks: codes.tasks.map(rgb).to_vec(),
+            categories: categories(&theme_colors::CATEGORIES, kind, rgb(codes.ignored)),
+            tasks: theme_colors::TASKS.map(|colors| kind.color_of(colors)).to_vec(),
             sizes: codes.sizes.map(rgb),
             now: rgb(codes.now),
             maximum: rgb(codes.maximum),
@@ -121,8 +118,9 @@ impl ChartPalette {
         };
         match palette_kind {
             PaletteKind::Standard => {}
-            PaletteKind::TrafficLights if kind == ThemeKind::Light => palette.categories = TRAFFIC_LIGHTS.map(rgb),
-            PaletteKind::TrafficLights => palette.categories = DARK_TRAFFIC_LIGHTS.map(rgb),
+            PaletteKind::TrafficLights => {
+                palette.categories = categories(&theme_colors::TRAFFIC_LIGHTS, kind, rgb(codes.ignored));
+            }
             PaletteKind::Monochrome => palette.remove_hues(),
         }
         palette

@@ -52,10 +52,40 @@ impl<'a> LegendLines<'a> {
         legend
     }
 
+    /// Arranges the entries in columns of a height, for a legend beside the panels. `None` if the
+    /// height is too small for one line.
+    pub(super) fn beside(canvas: &ChartCanvas, items: &'a [(ChartPaint, String)], height: f32) -> Option<Self> {
+        let style = canvas.label_style(TextAnchor::Start);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive number of lines")]
+        let lines = (height / line_height(style.size)).floor().max(0.0) as usize;
+        let mut legend = Self { entries: Vec::new(), left_out: 0, end: 0.0, lines: lines.min(items.len()) };
+        let mut x = 0.0;
+        for column in items.chunks(lines.max(1)).filter(|_| lines > 0) {
+            let mut widest = 0.0_f32;
+            for (line, (paint, label)) in column.iter().enumerate() {
+                legend.entries.push(LegendPlace { x, line, paint: *paint, label });
+                widest = widest.max(swatch(style.size) + 5.0 + ChartCanvas::width(label, style));
+            }
+            legend.end = x + widest;
+            x = legend.end + 16.0;
+        }
+        (!legend.entries.is_empty()).then_some(legend)
+    }
+
+    /// The width of a legend beside the panels.
+    pub(super) fn width(&self) -> f32 {
+        self.end
+    }
+
+    /// The height of the legend.
+    pub(super) fn height(&self, canvas: &ChartCanvas) -> f32 {
+        line_height(canvas.sizes.label) * self.lines as f32
+    }
+
     /// Draws the legend below a height. Returns its lower end.
     pub(super) fn draw(&self, canvas: &mut ChartCanvas, (x, y): ScenePoint) -> f32 {
         let style = canvas.label_style(TextAnchor::Start);
-        let (line_height, side) = (style.size * 1.55, swatch(style.size));
+        let (line_height, side) = (line_height(style.size), swatch(style.size));
         let middle = |line: usize| y + line_height * (line as f32 + 0.5);
         canvas.group("legend", None, |canvas| {
             for LegendPlace { x: offset, line, paint, label } in &self.entries {
@@ -75,6 +105,11 @@ impl<'a> LegendLines<'a> {
         });
         y + line_height * self.lines as f32
     }
+}
+
+/// The height of a line of text.
+fn line_height(size: f32) -> f32 {
+    size * 1.55
 }
 
 /// The side of a swatch.

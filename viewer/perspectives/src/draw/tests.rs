@@ -1,10 +1,12 @@
 //! Texts of images do not overlap and are within the image, at each size and in each theme.
 
 use tumit_viewer::scene::{OutlineRect, Scene, SceneItem, SceneText, TextAnchor};
-use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::style::theme::font;
+use tumit_viewer::style::theme::{ColorTheme, ThemeKind, contrast};
 
-use super::{DrawOptions, PaletteKind, draw};
+use super::chart_region::RegionShape;
+use super::{DrawOptions, PaletteKind, draw, draw_with_regions};
+use crate::chart::{ChartMatrixCell, ChartPaint, ChartPanel, LegendItem, ViewChart};
 
 mod sample_charts;
 
@@ -88,6 +90,103 @@ fn charts_without_data_are_drawn() {
         assert!(!scene.items.is_empty(), "{name}");
         assert!(problems(&scene).is_empty(), "{name}: {:?}", problems(&scene));
     }
+}
+
+/// The frames of the filled rectangles of the group `cells`.
+fn cell_frames(items: &[SceneItem], frames: &mut Vec<OutlineRect>) {
+    for item in items {
+        match item {
+            SceneItem::Group(group) if group.name == "cells" => {
+                let rects = group.items.iter().filter_map(|item| match item {
+                    SceneItem::Rect(rect) => Some(rect.frame),
+                    _ => None,
+                });
+                frames.extend(rects);
+            }
+            SceneItem::Group(group) => cell_frames(&group.items, frames),
+            _ => {}
+        }
+    }
+}
+
+/// Otherwise, the background is visible between cells of the same colour.
+#[test]
+fn cells_of_adjacent_times_touch_on_whole_pixels() {
+    let (_, mut surface) = sample_charts::all().into_iter().find(|(name, _)| *name == "surface").expect("a surface");
+    if let ChartPanel::Matrix(panel) = &mut surface.panels[0].panel {
+        let cell = |index: u32| ChartMatrixCell { row: index / 40, column: index % 40, value: 1.0, paint: None };
+        panel.cells = (0..160).map(cell).collect();
+    }
+    for (width, height) in SIZES {
+        let mut frames = Vec::new();
+        cell_frames(&draw(&surface, DrawOptions { width, height, ..DrawOptions::default() }).items, &mut frames);
+        assert_eq!(frames.len(), 160);
+        for frame in &frames {
+            assert!(frame.x.fract() == 0.0 && frame.right().fract() == 0.0, "{width}×{height}: {frame:?}");
+        }
+        let is_touched = |frame: &&OutlineRect| frames.iter().any(|next| (next.x, next.y) == (frame.right(), frame.y));
+        assert_eq!(frames.iter().filter(is_touched).count(), 156, "{width}×{height}");
+    }
+}
+
+/// Dashes distinguish edges in greys, too.
+#[test]
+fn dashed_edges_have_gaps_and_contrast() {
+    let (_, mut network) = sample_charts::all().into_iter().find(|(name, _)| *name == "network8").expect("a network");
+    let theme = ColorTheme::new(ThemeKind::Light);
+    let lines = |network: &ViewChart| {
+        let options = DrawOptions::default().with_palette(PaletteKind::Monochrome);
+        let edges = draw(network, options).items.into_iter().find_map(|item| match item {
+            SceneItem::Group(panel) => panel.items.into_iter().find_map(|item| match item {
+                SceneItem::Group(group) if group.name == "edges" => Some(group.items),
+                _ => None,
+            }),
+            _ => None,
+        });
+        let strokes = edges.expect("edges").into_iter().filter_map(|item| match item {
+            SceneItem::Curve(curve) => curve.stroke,
+            _ => None,
+        });
+        strokes.map(|stroke| contrast(stroke.paint.color, theme.paper)).collect::<Vec<f32>>()
+    };
+    let solid = lines(&network);
+    assert!(solid.iter().all(|contrast| *contrast >= 3.0), "{solid:?}");
+    if let ChartPanel::Network(panel) = &mut network.panels[0].panel {
+        panel.edges.iter_mut().for_each(|edge| edge.is_dashed = true);
+    }
+    assert!(lines(&network).len() >= 5 * solid.len());
+}
+
+/// In a low card, a long legend is beside the panel.
+#[test]
+fn low_images_leave_room_to_the_panel() {
+    let charts = sample_charts::all();
+    let find = |name: &str| charts.iter().find(|(other, _)| *other == name).expect("a chart").1.clone();
+    let sizes = (0..6_u8).map(|size| LegendItem {
+        paint: ChartPaint::Size(f32::from(size) / 5.0),
+        label: format!("{} KiB to {} KiB", 1 << size, 2 << size),
+    });
+    let (mut network, mut matrix) = (find("network24"), find("matrix64"));
+    network.legend.extend(sizes.clone());
+    matrix.legend.extend(sizes);
+    for chart in [&mut network, &mut matrix] {
+        chart.title.clear();
+        chart.subtitle.clear();
+    }
+    let options = DrawOptions::new(455.0, 190.0);
+    let image = draw_with_regions(&network, options);
+    let side = image.regions.iter().find_map(|region| match &region.shape {
+        RegionShape::Points { square, .. } => square.as_ref().map(|square| square.height),
+        _ => None,
+    });
+    assert!(side >= Some(85.0), "{side:?}");
+    let image = draw_with_regions(&matrix, options);
+    let height = image.regions.iter().find_map(|region| match &region.shape {
+        RegionShape::Grid { frame, .. } => Some(frame.height),
+        _ => None,
+    });
+    assert!(height >= Some(85.0), "{height:?}");
+    assert!([network, matrix].iter().all(|chart| problems(&draw(chart, options)).is_empty()));
 }
 
 /// Writes the images for inspection into the folder that `CHART_IMAGES` names.

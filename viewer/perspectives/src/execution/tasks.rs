@@ -1,7 +1,7 @@
 //! [`TaskSet`]: the tasks of an execution. A task is a value of a state type that describes the
 //! work of the program, such as a phase, an iteration or a kernel.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_viewer::filter::NamePattern;
 use tumit_viewer::parallel_map::map_indexes;
 use tumit_viewer::query::{
@@ -9,6 +9,7 @@ use tumit_viewer::query::{
     TypeModel, ValueId, entity_walk,
 };
 
+use crate::chart::ChartPaint;
 use crate::error::PerspectiveError;
 use crate::execution::categories::words;
 use crate::execution::task_timeline::{
@@ -29,10 +30,20 @@ pub struct ExecutionTask {
     pub value: ValueId,
     /// Its name.
     pub name: String,
+    /// Its number, which determines its colour. It is the integer with which the name begins, as in
+    /// `3` and `3: solve`. Other names have the numbers that are left, by their first begin.
+    pub number: u32,
     /// From the first begin to the last end by any unit.
     pub life: TimeRange,
     /// The time that all units together execute it, in nanoseconds.
     pub unit_time: i128,
+}
+
+impl ExecutionTask {
+    /// The colour in all views.
+    pub(crate) fn paint(&self) -> ChartPaint {
+        ChartPaint::Task(self.number)
+    }
 }
 
 /// The tasks of an execution, by their first begin.
@@ -41,8 +52,8 @@ pub struct TaskSet {
     /// The state types whose values are tasks.
     pub types: Vec<TypeId>,
     tasks: Vec<ExecutionTask>,
-    /// The number of the task of each value.
-    numbers: Vec<u32>,
+    /// The index of the task of each value.
+    indexes: Vec<u32>,
     by_unit: Vec<UnitTimeline>,
 }
 
@@ -92,25 +103,28 @@ impl TaskSet {
     pub(crate) fn from_units(types: Vec<TypeId>, units: Vec<UnitTasks>, name: impl Fn(ValueId) -> String) -> Self {
         let totals = totals(&units);
         let largest = totals.iter().map(|(value, _)| value.index()).max();
-        let mut numbers = vec![NO_TASK; largest.map_or(0, |largest| largest + 1)];
-        totals.iter().zip(0..).for_each(|((value, _), number)| numbers[value.index()] = number);
+        let mut indexes = vec![NO_TASK; largest.map_or(0, |largest| largest + 1)];
+        totals.iter().zip(0..).for_each(|((value, _), index)| indexes[value.index()] = index);
         let timeline = |UnitTasks { mut timeline, has_overlaps, .. }| {
-            timeline.renumber(&numbers);
+            timeline.renumber(&indexes);
             UnitTimeline { timeline, has_overlaps }
         };
         let by_unit = units.into_iter().map(timeline).collect();
-        let task = |(value, TaskTotal { from, to, nanos }): (ValueId, TaskTotal)| ExecutionTask {
+        let names: Vec<String> = totals.iter().map(|(value, _)| name(*value)).collect();
+        let numbers = task_numbers(&names);
+        let task = |(((value, TaskTotal { from, to, nanos }), name), number)| ExecutionTask {
             value,
-            name: name(value),
+            name,
+            number,
             life: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) },
             unit_time: nanos,
         };
-        Self { types, tasks: totals.into_iter().map(task).collect(), numbers, by_unit }
+        Self { types, tasks: totals.into_iter().zip(names).zip(numbers).map(task).collect(), indexes, by_unit }
     }
 
-    /// The number of the task of a value.
-    fn number(&self, value: ValueId) -> Option<u32> {
-        self.numbers.get(value.index()).copied().filter(|task| *task != NO_TASK)
+    /// The index of the task of a value.
+    fn index(&self, value: ValueId) -> Option<u32> {
+        self.indexes.get(value.index()).copied().filter(|task| *task != NO_TASK)
     }
 
     /// The states of some tasks in each unit, by start. Nested states are included.
@@ -127,7 +141,7 @@ impl TaskSet {
         let by_unit = map_indexes(lanes.len(), 1, |unit| {
             let mut states = Vec::new();
             visit_states(source, &lanes[unit], |TaskState { from, to, value }| {
-                let task = self.number(value).filter(|task| is_chosen(*task));
+                let task = self.index(value).filter(|task| is_chosen(*task));
                 states.extend(task.map(|task| TaskPiece { from, to, task }));
             })?;
             Ok(states)
@@ -146,7 +160,7 @@ impl TaskSet {
         mut visit: impl FnMut(TaskPiece),
     ) -> Result<(), QueryError> {
         visit_states(source, lanes, |TaskState { from, to, value }| {
-            self.number(value).into_iter().for_each(|task| visit(TaskPiece { from, to, task }));
+            self.index(value).into_iter().for_each(|task| visit(TaskPiece { from, to, task }));
         })
     }
 
@@ -158,6 +172,16 @@ impl TaskSet {
     /// The innermost tasks of each unit.
     pub(crate) fn by_unit(&self) -> &[UnitTimeline] {
         &self.by_unit
+    }
+
+    /// The number and the index of the task with an index, by which legends are sorted.
+    pub(crate) fn order_key(&self, task: u32) -> (u32, u32) {
+        (self.tasks.get(task as usize).map_or(u32::MAX, |task| task.number), task)
+    }
+
+    /// The colour of the task with an index.
+    pub(crate) fn paint(&self, task: u32) -> ChartPaint {
+        self.tasks.get(task as usize).map_or(ChartPaint::Absent, ExecutionTask::paint)
     }
 
     fn timeline(&self, unit: usize) -> Option<&TaskTimeline> {
@@ -274,6 +298,21 @@ fn has_word(name: &str, endings: &[&str]) -> bool {
     })
 }
 
+/// The numbers of tasks with some names, by their first begin.
+fn task_numbers(names: &[String]) -> Vec<u32> {
+    let explicit: Vec<Option<u32>> = names.iter().map(|name| leading_number(name)).collect();
+    let used: FxHashSet<u32> = explicit.iter().copied().flatten().collect();
+    let mut free = (0..u32::MAX).filter(|number| !used.contains(number));
+    explicit.into_iter().map(|number| number.or_else(|| free.next()).unwrap_or(u32::MAX)).collect()
+}
+
+/// The number of a task with a name such as `3` or `3: solve`.
+fn leading_number(name: &str) -> Option<u32> {
+    let number = name.split_once(':').map_or(name, |(number, _)| number);
+    // A sign is part of a name.
+    number.parse().ok().filter(|_| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// The states of each task in all units, by their first begin.
 fn totals(by_unit: &[UnitTasks]) -> Vec<(ValueId, TaskTotal)> {
     let mut all: FxHashMap<ValueId, TaskTotal> = FxHashMap::default();
@@ -292,8 +331,16 @@ mod tests {
     use proptest::prelude::*;
     use tumit_viewer::filter::NamePattern;
 
+    use super::task_numbers;
     use crate::execution::ExecutionSettings;
     use crate::views::test_traces::traces;
+
+    #[test]
+    fn integers_are_the_numbers_of_tasks() {
+        let numbers = |names: &[&str]| task_numbers(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        assert_eq!(numbers(&["10", "2", "1: solve"]), [10, 2, 1]);
+        assert_eq!(numbers(&["solve", "1", "+3", "step 4", "5x", "99999999999"]), [0, 1, 2, 3, 4, 5]);
+    }
 
     proptest! {
         #[test]

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Query, State};
 use serde_json::{Value, json};
+use tumit_perspectives::execution::ExecutionSettings;
 use tumit_perspectives::execution::categories::{CategoryOrigin, CategoryTable};
-use tumit_viewer::query::{PajeTypeKind, TypeModel, ValueInfo};
+use tumit_viewer::query::{PajeTypeKind, TypeId, TypeModel, ValueInfo};
 
 use super::cards::CardsRequest;
 use super::{AppState, JsonAnswer, run};
@@ -14,11 +15,17 @@ use crate::user_data::model_categories::AssignedCategory;
 
 /// The values of all state types with their category, and the categories that the user assigned.
 pub(crate) async fn categories(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
-    run(app, move |app, _| {
+    run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?;
         let unfiltered = trace.served.source.source().model();
-        let model = trace.filtered_trace(&request.filters)?.source.model();
-        Ok(json!({ "values": values(&model, &unfiltered), "assigned": app.categories.read(&unfiltered) }))
+        let filtered = trace.filtered_trace(&request.filters)?;
+        let model = filtered.source.model();
+        // A trace without units has no states that count.
+        let settings = ExecutionSettings::default();
+        let counted =
+            filtered.executions.with(&settings, cancel, |execution| Ok(execution.units().state_types.clone()));
+        let counted = counted.unwrap_or_default();
+        Ok(json!({ "values": values(&model, &unfiltered, &counted), "assigned": app.categories.read(&unfiltered) }))
     })
     .await
     .map(Json)
@@ -49,7 +56,9 @@ fn origin(table: &CategoryTable, value: &ValueInfo, unfiltered: &TypeModel) -> &
     if of_trace == value.category { "trace" } else { "filter" }
 }
 
-fn values(model: &TypeModel, unfiltered: &TypeModel) -> Vec<Value> {
+/// The values of state types. `counted` are the types that determine the categories of units
+/// without a choice of the user.
+fn values(model: &TypeModel, unfiltered: &TypeModel, counted: &[TypeId]) -> Vec<Value> {
     let table = CategoryTable::new(model, &[]);
     let is_state = |ty: usize| model.types.get(ty).is_some_and(|ty| ty.kind == PajeTypeKind::State);
     let states = model.values.iter().filter(|value| is_state(value.ty.index()));
@@ -58,6 +67,7 @@ fn values(model: &TypeModel, unfiltered: &TypeModel) -> Vec<Value> {
             "value": value.id.0,
             "name": value.name,
             "type": model.types[value.ty.index()].name,
+            "counts": counted.contains(&value.ty),
             "category": table.category(value.id).word(),
             "origin": origin(&table, value, unfiltered),
         })

@@ -10,7 +10,7 @@ use tumit_perspectives::cards::FoundCard;
 use tumit_perspectives::diagram::DiagramMode;
 use tumit_perspectives::execution::ExecutionSettings;
 use tumit_perspectives::gallery;
-use tumit_perspectives::option_titles::value_title;
+use tumit_perspectives::option_titles::{default_title, value_title};
 use tumit_perspectives::options::{DRAWING_OPTIONS, EXECUTION_OPTIONS, OptionInfo, VIEW_OPTIONS};
 use tumit_perspectives::view::{PerspectiveView, TimeMode, ViewGroup, ViewInfo, common_options};
 use tumit_viewer::query::{ContainerId, PajeTypeKind, TypeId, TypeModel};
@@ -142,6 +142,7 @@ fn option_json(option: &OptionInfo) -> Value {
         "help": option.help,
         "words": words,
         "titles": titles,
+        "default": default_title(option.name),
         "is_free": is_free,
     })
 }

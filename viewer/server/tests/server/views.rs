@@ -45,6 +45,12 @@ async fn the_list_has_all_views_with_their_options() {
     assert_eq!(option("count")["words"], json!(["busy", "busy+overhead"]));
     assert_eq!((&option("count")["is_free"], &option("width")["is_free"]), (&json!(false), &json!(true)));
     assert_eq!(option("topology")["titles"]["hamming"], "Hamming distance");
+    assert_eq!([&option("sort")["default"], &option("unit")["default"]], [&json!("by number"), &json!(null)]);
+    // The table of categories marks types that do not count.
+    let categories = page.json("categories").await;
+    let values = categories["values"].as_array().unwrap();
+    assert!(!values.is_empty() && values.iter().all(|value| value["counts"].is_boolean()), "{categories}");
+    assert!(values.iter().any(|value| value["counts"] == true), "{categories}");
     assert_eq!(option("layout")["titles"]["lateral-cubes"], "two cubes side by side");
     for option in options {
         let titles = option["titles"].as_object().unwrap();

@@ -15,7 +15,7 @@ export const CATEGORIES = [
 
 /**
  * A value with the category that it has without an assignment.
- * @typedef {{ value: number, name: string, type: string, category: string, origin: "guess" | "trace" | "filter" }}
+ * @typedef {{ value: number, name: string, type: string, counts: boolean, category: string, origin: "guess" | "trace" | "filter" }}
  * CategorizedValue
  */
 

@@ -13,7 +13,7 @@ export async function showCategories() {
 }
 
 function fill() {
-  const rows = categorizedValues().map((entry) => {
+  const row = (/** @type {import("./category_list.js").CategorizedValue} */ entry) => {
     const assigned = assignedCategory(entry.value);
     const current = assigned ?? entry.category;
     const choose = make(
@@ -35,12 +35,21 @@ function fill() {
       "tr",
       {},
       make("th", { scope: "row", text: entry.name }),
-      make("td", { text: entry.type }),
       make("td", {}, choose),
       make("td", { class: `origin ${assigned ? "chosen" : ""}`, text: origin }),
     );
+  };
+  /** @type {Map<string, import("./category_list.js").CategorizedValue[]>} */
+  const types = new Map();
+  for (const entry of categorizedValues()) types.set(entry.type, [...(types.get(entry.type) ?? []), entry]);
+  // Types that determine the categories of units are first.
+  const groups = [...types].sort(([, a], [, b]) => Number(b[0].counts) - Number(a[0].counts));
+  const bodies = groups.map(([type, entries]) => {
+    const hint = !entries[0].counts && make("small", { text: " does not count: option States" });
+    const head = make("tr", { class: "type" }, make("th", { scope: "rowgroup", colspan: 3 }, type, hint));
+    return make("tbody", { class: entries[0].counts ? "" : "uncounted" }, head, ...entries.map(row));
   });
-  const head = ["Value", "Type", "Category", "Origin"].map((text) => make("th", { scope: "col", text }));
+  const head = ["Value", "Category", "Origin"].map((text) => make("th", { scope: "col", text }));
   const meanings = CATEGORIES.map(([word, meaning]) => `${word}: ${meaning[0].toLowerCase()}${meaning.slice(1)}`).join(
     "; ",
   );
@@ -52,13 +61,8 @@ function fill() {
         "A guess follows from the name; choose another category where it is wrong. " +
         "The choice is kept for all traces of this program.",
     }),
-    rows.length
-      ? make(
-          "table",
-          { "aria-label": "Categories" },
-          make("thead", {}, make("tr", {}, ...head)),
-          make("tbody", {}, ...rows),
-        )
+    bodies.length
+      ? make("table", { "aria-label": "Categories" }, make("thead", {}, make("tr", {}, ...head)), ...bodies)
       : make("p", { text: "The trace has no states." }),
   );
 }

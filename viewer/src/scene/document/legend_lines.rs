@@ -59,13 +59,13 @@ impl DocumentLegend {
                 let count = entry.count.map(group_digits).unwrap_or_default();
                 let text_width = |text: &str| font::width(text, 12.0, FontWeight::Regular);
                 let name = cut(&entry.name, width - SAMPLE);
-                if x > 0.0 && x + 28.0 + text_width(&name) + text_width(&count) > width {
+                if x > 0.0 && x + 22.0 + text_width(&name) + number_gap(&name) + text_width(&count) > width {
                     (x, y) = (0.0, y + LEGEND_LINE);
                 }
                 let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.link);
                 legend.items.push(swatch(group.kind, (x, y - 4.0), entry, color));
                 x = legend.text(x + 22.0, y, &name, theme.ink);
-                x = legend.text(x + 6.0, y, &count, theme.muted) + 24.0;
+                x = legend.text(x + number_gap(&name), y, &count, theme.muted) + 24.0;
             }
             if several {
                 (x, y) = (0.0, y + LEGEND_LINE);
@@ -106,7 +106,7 @@ impl DocumentLegend {
             let name = cut(&entry.name, width - SAMPLE);
             let min_width = 18.0
                 + font::width(&name, 12.0, FontWeight::Regular)
-                + 6.0
+                + number_gap(&name)
                 + font::width(&share, 12.0, FontWeight::Regular);
             if x + min_width > width && x > 0.0 {
                 (x, line) = (0.0, line + LEGEND_LINE);
@@ -114,7 +114,7 @@ impl DocumentLegend {
             let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
             self.items.push(swatch("state", (x, line - 4.0), entry, color));
             x = self.text(x + 18.0, line, &name, theme.ink);
-            x = self.text(x + 6.0, line, &share, theme.muted) + 24.0;
+            x = self.text(x + number_gap(&name), line, &share, theme.muted) + 24.0;
         }
         if sum > 1.0005 {
             let note = format!("nested states count at each depth: {} in all", percent(sum));
@@ -125,6 +125,12 @@ impl DocumentLegend {
         }
         self.height = line + 20.0;
     }
+}
+
+/// The space between a name and its number. Other programs may show the image in a typeface that is
+/// up to an eighth wider.
+fn number_gap(name: &str) -> f32 {
+    6.0 + font::width(name, 12.0, FontWeight::Regular) / 8.0
 }
 
 /// The part of a name that fits.
@@ -213,4 +219,19 @@ fn percent(share: f64) -> String {
 
 fn parse(text: &str) -> Option<tumit_paje::RgbColor> {
     u32::from_str_radix(text.strip_prefix('#')?, 16).ok().map(rgb)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number_gap;
+    use crate::style::theme::font::{self, FontWeight};
+
+    /// DejaVu Sans, which many systems use if the image names an absent typeface, is wider than the
+    /// typeface of images.
+    #[test]
+    fn a_wider_typeface_has_room_before_the_number() {
+        let name = "32 KiB and more";
+        let width = font::width(name, 12.0, FontWeight::Regular);
+        assert!(number_gap(name) >= width * 0.12 + 3.0, "{width}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tumit_converter::convert::ConvertError;
+use tumit_picl::OmittedEntities;
 
 use crate::term;
 
@@ -29,12 +30,21 @@ pub(super) fn note_changed_texts(count: u64) {
 }
 
 /// Warns about entities that PICL cannot represent.
-pub(super) fn note_omitted_entities(count: u64) {
+pub(super) fn note_omitted_entities(entities: OmittedEntities) {
+    let count = entities.total();
     if count > 0 {
-        let entities = if count == 1 { "entity was" } else { "entities were" };
+        let noun = if count == 1 { "entity was" } else { "entities were" };
+        let kinds = entities.texts().join(", ");
+        term::note(&format!("{count} {noun} left out, because the output format has no record for them: {kinds}"));
+    }
+}
+
+/// Warns about links without an end, which Pajé text cannot contain.
+pub(super) fn note_open_links(count: u64) {
+    if count > 0 {
+        let links = if count == 1 { "link that never ends was" } else { "links that never end were" };
         term::note(&format!(
-            "{count} {entities} left out: PICL has no variables, few kinds of events, and in its old format no names of \
-             tasks"
+            "{count} {links} left out, because `pj_dump` rejects Pajé text with them; PICL output (`-o x.picl`) keeps them"
         ));
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use tumit_viewer::filter::FilterChain;
 use tumit_viewer::query::replay::replay;
+use tumit_viewer::query::{GlobalNanos, PajeTypeKind, TimeRange, TimelineSource};
 use tumit_viewer::{IndexChoice, OpenOptions, TraceOpenError};
 
 use super::args::{Args, OutputFormat};
@@ -53,7 +54,7 @@ pub(super) fn run(
     let summary = source.summary();
     let source = args.filters.apply(chain, source)?;
     let write = |out: &mut dyn Write| style.write(out, |sink| replay(source.as_ref(), sink));
-    let ((), changed_texts) = if args.out.as_os_str() == "-" {
+    let ((), changes) = if args.out.as_os_str() == "-" {
         write(&mut term::stdout())?
     } else {
         let file = OutputFile::create(&args.out)?;
@@ -62,6 +63,16 @@ pub(super) fn run(
         written
     };
     printed_diagnostics::print(&summary.diagnostics);
-    style.note_changes(changed_texts);
+    changes.print(open_link_count(source.as_ref())?);
     Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+}
+
+/// The number of links that never end.
+fn open_link_count(source: &dyn TimelineSource) -> anyhow::Result<u64> {
+    let ever = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
+    let mut count = 0;
+    for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
+        count += source.open_links(ty.id, ever)?.len() as u64;
+    }
+    Ok(count)
 }

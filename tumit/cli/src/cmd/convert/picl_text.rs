@@ -7,7 +7,7 @@ use std::io::{self, BufReader, Read, Write};
 use anyhow::{Context as _, bail};
 use tumit_converter::convert::launches::LaunchSelection;
 use tumit_converter::convert::{ConvertOptions, ProgressFn};
-use tumit_picl::{PiclReader, TraceFormat};
+use tumit_picl::{PiclFaultKind, PiclReader, TraceFormat};
 
 use super::args::Args;
 use super::text_style::TextStyle;
@@ -63,7 +63,7 @@ pub(super) fn run(
     let input = ProgressReader { inner: file, done_bytes: 0, total, progress: bar.callback() };
     let reader = PiclReader::new(BufReader::with_capacity(PORTION_BYTES, input), format);
     let write = |out: &mut dyn Write| style.write(out, |sink| reader.read(sink).with_context(cannot_read));
-    let (report, changed_texts) = if args.out.as_os_str() == "-" {
+    let (report, changes) = if args.out.as_os_str() == "-" {
         write(&mut term::stdout())?
     } else {
         let file = OutputFile::create(&args.out)?;
@@ -74,7 +74,8 @@ pub(super) fn run(
     drop(bar);
     let diagnostics = report.diagnostics();
     printed_diagnostics::print(&diagnostics);
-    style.note_changes(changed_texts);
+    let is_open = |kind: PiclFaultKind| kind == PiclFaultKind::UnmatchedSend;
+    changes.print(report.faults.iter().filter(|fault| is_open(fault.kind)).map(|fault| fault.count).sum());
     let is_intact = diagnostics.iter().all(|diagnostic| !diagnostic.is_error());
     Ok(if is_intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

@@ -73,11 +73,27 @@ fn categories_differ_in_luminance_for_any_colour_vision() {
                     assert!(found >= 1.45, "{theme:?} {vision}: {a} and {b} have contrast {found}");
                 }
             }
-            let paper = ColorTheme::new(theme).paper;
-            assert!(contrast(categories[2], paper) >= 1.3, "{theme:?}: idle is invisible");
+            let (paper, track) = (ColorTheme::new(theme).paper, ColorTheme::new(theme).track);
+            let idle = contrast(categories[2], track).min(contrast(categories[2], paper));
+            assert!(idle >= 1.5, "{theme:?} {kind:?}: idle has contrast {idle}");
             // Busy time contrasts most with the background, idle time least.
             let contrasts = categories.map(|color| contrast(color, paper));
             assert!(contrasts[0] > 1.8 * contrasts[1] && contrasts[1] > 1.45 * contrasts[2], "{contrasts:?}");
+        }
+    }
+}
+
+/// A derived trace has the colours of the light theme. The diagram shows them as the charts do.
+#[test]
+fn diagrams_and_charts_have_the_same_colours() {
+    for theme in THEMES {
+        for kind in [PaletteKind::Standard, PaletteKind::TrafficLights] {
+            let (of_trace, of_charts) = (ChartPalette::new(ThemeKind::Light, kind), ChartPalette::new(theme, kind));
+            let categories = ActivityCategory::COUNTED.map(ChartPaint::Category);
+            for paint in categories.into_iter().chain((0..6).map(ChartPaint::Task)) {
+                let in_diagram = ColorTheme::new(theme).fill(of_trace.color(paint));
+                assert_eq!(in_diagram, of_charts.color(paint), "{theme:?} {kind:?} {paint:?}");
+            }
         }
     }
 }

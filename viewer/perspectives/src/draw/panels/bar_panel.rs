@@ -26,7 +26,7 @@ pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart:
     if names.need_rows(canvas, frame) {
         return bar_rows::draw(canvas, frame, chart, &names);
     }
-    let has_heading = !names.heading.is_empty() && frame.height >= canvas.sizes.label * 9.0;
+    let has_heading = !names.heading.is_empty() && frame.height >= canvas.sizes.label * 11.0;
     let margins = PlotMargins { right: 0.0, lines_below: if has_heading { 2 } else { 1 } };
     let area = PlotArea::new(canvas, frame, &chart.axis, has_negative(chart), margins);
     let slot = area.frame.width / chart.bars.len().max(1) as f32;

@@ -67,6 +67,14 @@ fn rounded_side(side: f32) -> f32 {
     if side >= 4.0 { side.floor() } else { side.max(0.5) }
 }
 
+/// The first and the last coordinate of a row or column of cells.
+fn cell_edges(start: f32, side: f32, index: u32) -> (f32, f32) {
+    let edge = |index: f32| start + index * side;
+    let (from, to) = (edge(index as f32), edge(index as f32 + 1.0));
+    // Smaller cells could disappear.
+    if side < 1.0 { (from, to) } else { (from.round(), to.round()) }
+}
+
 /// The names of the rows. Numbers have their word.
 fn row_names(rows: &[String]) -> Vec<&str> {
     let short = ShortNames::new(rows.iter().map(String::as_str));
@@ -92,18 +100,25 @@ pub(in crate::draw) fn cell_text(chart: &MatrixChart, index: usize) -> Option<St
 }
 
 impl MatrixArea<'_> {
+    /// The area of a cell. Its edges are on whole pixels, so that the background is not visible
+    /// between adjacent cells. Cells of adjacent times touch.
     fn cell_frame(&self, cell: &ChartMatrixCell) -> OutlineRect {
         let (width, height) = self.cell;
-        let (x, y) = (self.frame.x + cell.column as f32 * width, self.frame.y + cell.row as f32 * height);
         let gap = if width.min(height) >= 6.0 { 1.0 } else { 0.0 };
-        OutlineRect::new(x + gap, y + gap, width - gap, height - gap)
+        let gap_between_columns = if self.chart.times.is_some() { 0.0 } else { gap };
+        let (left, right) = cell_edges(self.frame.x, width, cell.column);
+        let (top, bottom) = cell_edges(self.frame.y, height, cell.row);
+        OutlineRect::new(left + gap_between_columns, top + gap, right - left - gap_between_columns, bottom - top - gap)
     }
 
     fn draw_cells(&self, canvas: &mut ChartCanvas) {
         let (track, grid) = (canvas.theme.panel, canvas.theme.grid);
         canvas.rect(self.frame, track);
         if self.cell.0.min(self.cell.1) >= 10.0 {
-            for column in 0..=self.chart.columns.len() {
+            // Times have a ruler.
+            let columns = self.chart.columns.len();
+            let step = if self.chart.times.is_some() { columns.max(1) } else { 1 };
+            for column in (0..=columns).step_by(step) {
                 let x = self.frame.x + column as f32 * self.cell.0;
                 canvas.grid_line((x, self.frame.y), (x, self.frame.bottom() + 1.0), grid);
             }

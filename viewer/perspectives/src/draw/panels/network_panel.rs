@@ -16,6 +16,11 @@ const MANY_EDGES: usize = 100;
 /// The largest distance between a curved edge and its straight lines, so that the corners between
 /// them are not visible.
 const EDGE_ERROR: f32 = 0.12;
+/// Length of a dash of a dashed edge, and of the gap after it, in scene units.
+const DASH: f32 = 6.0;
+const DASH_GAP: f32 = 4.0;
+/// Maximum number of gaps of an edge, so that images of many edges stay small.
+const MAX_GAPS: f32 = 24.0;
 /// Maximum number of straight lines of an edge.
 const MAX_EDGE_POINTS: f32 = 24.0;
 
@@ -90,6 +95,16 @@ fn nearest_distance(nodes: &[NetworkNode]) -> f32 {
     nearest
 }
 
+/// The dashes of a line, as fractions of its length. It begins and ends with a dash.
+fn dashes(length: f32) -> Vec<(f32, f32)> {
+    let share = DASH / (DASH + DASH_GAP);
+    let gaps = ((length - DASH) / (DASH + DASH_GAP)).round().clamp(1.0, MAX_GAPS);
+    let period = 1.0 / (gaps + share);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 24")]
+    let starts = (0..=gaps as u8).map(|number| f32::from(number) * period);
+    starts.map(|from| (from, from + period * share)).collect()
+}
+
 /// The name and the status of a node.
 pub(in crate::draw) fn node_text(legend: &[LegendItem], node: &NetworkNode) -> String {
     let status = name_of(legend, node.paint).map(|status| format!(": {status}")).unwrap_or_default();
@@ -139,7 +154,7 @@ impl NetworkArea<'_> {
         // The distance of a parabola from `n` lines is the height of its bend divided by `n²`.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 24")]
         let steps = (bend.abs() / EDGE_ERROR).sqrt().ceil().clamp(1.0, MAX_EDGE_POINTS) as u8;
-        let color = canvas.palette.color(edge.paint);
+        let color = canvas.palette.line_color(edge.paint);
         // A connection without a value has no direction.
         let is_directed = edge.value > 0.0;
         let width = (1.2 + self.radius * 0.04).min(2.2);
@@ -148,11 +163,19 @@ impl NetworkArea<'_> {
         // the tip is sharp.
         let (first, last) = ((self.radius + 1.0) / length, 1.0 - (self.radius + 2.0) / length);
         let line_end = if is_directed { (last - head / length / 2.0).max(first) } else { last };
-        let place = |step: u8| point(first + (line_end - first) * f32::from(step) / f32::from(steps));
-        let line: Vec<ScenePoint> = (0..=steps).map(place).collect();
+        let line = |(from, to): (f32, f32), steps: u8| -> Vec<ScenePoint> {
+            let place = |step: u8| from + (to - from) * f32::from(step) / f32::from(steps);
+            (0..=steps).map(|step| point(first + (line_end - first) * place(step))).collect()
+        };
+        let lines: Vec<Vec<ScenePoint>> = match edge.is_dashed {
+            true => dashes((line_end - first) * length).into_iter().map(|dash| line(dash, 2)).collect(),
+            false => vec![line((0.0, 1.0), steps)],
+        };
         let (tip, before) = (point(last), point((last - head / length).max(0.0)));
         let (alpha, width) = if self.chart.edges.len() > MANY_EDGES { (0.45, 1.0) } else { (0.9, width) };
-        canvas.faded_curve(line, ColorWithOpacity::with_alpha(color, alpha), width);
+        for line in lines {
+            canvas.faded_curve(line, ColorWithOpacity::with_alpha(color, alpha), width);
+        }
         if !is_directed {
             return;
         }

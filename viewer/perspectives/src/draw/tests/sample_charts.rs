@@ -284,8 +284,14 @@ fn network(units: usize) -> ViewChart {
     });
     let edges = (0..units).flat_map(|unit| {
         let to = |step: usize| ((unit + step) % units) as u32;
-        let edge =
-            |to: u32, bend: f32, paint: ChartPaint| NetworkEdge { from: unit as u32, to, paint, value: 1.0, bend };
+        let edge = |to: u32, bend: f32, paint: ChartPaint| NetworkEdge {
+            from: unit as u32,
+            to,
+            paint,
+            value: 1.0,
+            bend,
+            is_dashed: false,
+        };
         [edge(to(1), 0.0, ChartPaint::Series(0)), edge(to(units / 3), 0.12, ChartPaint::Series(1))]
     });
     let edges = edges.enumerate().filter(|(index, _)| noise(index + 4) > 0.5).map(|(_, edge)| edge).collect();

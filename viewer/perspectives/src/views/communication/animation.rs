@@ -88,6 +88,7 @@ pub(crate) fn edges(
             paint: paint((*from, *to), sum.bytes),
             value: number(measured.value(*sum)),
             bend: 0.0,
+            is_dashed: false,
         })
         .collect();
     bend(nodes, &mut edges);

@@ -15,7 +15,8 @@ use crate::views::unit_bundles::UnitBundles;
 /// The paint of edges of the hypercube.
 const PHYSICAL: ChartPaint = ChartPaint::Series(0);
 /// The paint of edges between corners that are not adjacent in the hypercube.
-const VIRTUAL: ChartPaint = ChartPaint::Series(1);
+/// Its hue differs from those of categories, which are in the same legend.
+const VIRTUAL: ChartPaint = ChartPaint::Series(3);
 
 /// The units are the corners of a hypercube. Lines show pending messages: those along its edges and
 /// others have different paints.
@@ -47,11 +48,12 @@ impl PerspectiveView for HypercubeView {
             NetworkNodes::new(execution, request, &bundles, &positions, false)?;
         let sums = measured.sums_by_pair(execution, request, |unit| bundles.bundle(unit));
         let mut edges = edges(&measured, &sums, &nodes, |_, _| VIRTUAL);
-        for edge in edges.iter_mut().filter(|edge| is_physical(edge.from, edge.to)) {
-            edge.paint = PHYSICAL;
+        for edge in &mut edges {
+            edge.is_dashed = !is_physical(edge.from, edge.to);
+            edge.paint = if edge.is_dashed { VIRTUAL } else { PHYSICAL };
         }
         legend.push(LegendItem { paint: PHYSICAL, label: "physical: along an edge of the hypercube".to_owned() });
-        legend.push(LegendItem { paint: VIRTUAL, label: "virtual: between other corners".to_owned() });
+        legend.push(LegendItem { paint: VIRTUAL, label: "virtual (dashed): between other corners".to_owned() });
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
         let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.axis_unit(), largest);

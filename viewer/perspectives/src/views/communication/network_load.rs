@@ -135,7 +135,7 @@ fn edges(
     let edge = |(from, to): (u32, u32)| {
         let load = loads.by_link.get(&(from, to)).map_or(0, |sum| measured.value(*sum));
         let paint = scale.filter(|_| load > 0).map_or(ChartPaint::Faint, |scale| scale.paint(load));
-        NetworkEdge { from, to, paint, value: number(load), bend: 0.0 }
+        NetworkEdge { from, to, paint, value: number(load), bend: 0.0, is_dashed: false }
     };
     let has_load = |(from, to): (u32, u32)| loads.by_link.contains_key(&(from, to));
     let unused = links.iter().copied().filter(|(from, to)| !has_load((*from, *to)) && !has_load((*to, *from)));

@@ -210,7 +210,7 @@ mod tests {
     fn edges_across_a_node_bend_more() {
         let node = |x, y| NetworkNode { label: String::new(), unit: 0, x, y, paint: ChartPaint::Absent };
         let nodes = [node(0.0, 0.0), node(0.5, 0.0), node(1.0, 0.0), node(1.0, 1.0)];
-        let edge = |from, to| NetworkEdge { from, to, paint: ChartPaint::Now, value: 1.0, bend: 0.0 };
+        let edge = |from, to| NetworkEdge { from, to, paint: ChartPaint::Now, value: 1.0, bend: 0.0, is_dashed: false };
         let mut edges = [edge(0, 2), edge(0, 1), edge(3, 0)];
         bend(&nodes, &mut edges);
         assert_eq!(edges.map(|edge| edge.bend), [0.25, 0.06, 0.06]);

@@ -183,10 +183,11 @@ fn hypercube_edges_of_one_bit_are_physical() {
     let execution = trace.execution();
     for layout in ["ring", "cube", "tree", "polytope"] {
         let now = chart(&execution, "hypercube", &request(TimeMode::At, 30, 100, &[("layout", layout)]));
-        let paints: Vec<(u32, u32, ChartPaint)> =
-            network(&now).edges.iter().map(|edge| (edge.from, edge.to, edge.paint)).collect();
-        let (physical, other) = (ChartPaint::Series(0), ChartPaint::Series(1));
-        assert_eq!(paints, [(0, 1, physical), (1, 2, other), (2, 3, physical)]);
+        let edges: Vec<(u32, u32, bool)> =
+            network(&now).edges.iter().map(|edge| (edge.from, edge.to, edge.is_dashed)).collect();
+        assert_eq!(edges, [(0, 1, false), (1, 2, true), (2, 3, false)]);
+        let paints = network(&now).edges.iter().map(|edge| edge.paint);
+        assert!(paints.zip(&edges).all(|(paint, edge)| (paint == ChartPaint::Series(0)) != edge.2));
     }
 }
 

@@ -134,13 +134,15 @@ fn points(
     let all_units = activity.units().max(1) as f64;
     let ranges: Vec<TimeRange> = times.iter().map(|time| window.at(*time)).collect();
     let means = activity.mean_counts_in(&ranges);
+    let all = execution.tasks().ok();
+    let paint = |task: u32| all.map_or(ChartPaint::Now, |all| all.paint(task));
     let point = |at: usize| {
         let counted = means[at][0] + if request.options.counts_overhead { means[at][1] } else { 0.0 };
         PortraitPoint {
             time: times[at],
             x: 100.0 * pending.mean(ranges[at])[component] / largest,
             y: 100.0 * counted / all_units,
-            paint: tasks.get(at).copied().flatten().map_or(ChartPaint::Now, ChartPaint::Task),
+            paint: tasks.get(at).copied().flatten().map_or(ChartPaint::Now, paint),
         }
     };
     Ok((0..times.len()).map(point).collect())
@@ -177,8 +179,9 @@ fn legend(tasks: &[ExecutionTask], common: &[Option<u32>]) -> Vec<LegendItem> {
     let mut shown: Vec<u32> = common.iter().copied().flatten().collect();
     shown.sort_unstable();
     shown.dedup();
-    let name = |task: u32| tasks.get(task as usize).map_or_else(String::new, |task| task.name.clone());
-    let item = |task: u32| LegendItem { paint: ChartPaint::Task(task), label: name(task) };
+    let mut shown: Vec<&ExecutionTask> = shown.into_iter().filter_map(|task| tasks.get(task as usize)).collect();
+    shown.sort_by_key(|task| task.number);
+    let item = |task: &ExecutionTask| LegendItem { paint: task.paint(), label: task.name.clone() };
     shown.into_iter().take(MAX_TASKS).map(item).collect()
 }
 

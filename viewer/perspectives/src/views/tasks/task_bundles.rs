@@ -2,6 +2,7 @@
 
 use tumit_viewer::query::TimeRange;
 
+use crate::chart::ChartPaint;
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::order::natural_order;
@@ -18,11 +19,11 @@ pub(crate) struct TaskOrder<'a> {
 
 /// Adjacent tasks.
 pub(crate) struct TaskBundle<'a> {
-    /// The number of the first task.
-    pub(crate) number: u32,
+    /// The colour of the first task.
+    pub(crate) paint: ChartPaint,
     /// The name of the task, or of the first and last one.
     pub(crate) label: String,
-    /// The numbers of the tasks, at least one.
+    /// The indexes of the tasks, at least one.
     pub(crate) members: &'a [usize],
 }
 
@@ -33,7 +34,8 @@ impl<'a> TaskOrder<'a> {
         let mut order: Vec<usize> = (0..tasks.len()).collect();
         let life = |task: &usize| tasks[*task].life;
         match sort {
-            TaskSort::Number => {}
+            TaskSort::Number => order.sort_by_key(|task| tasks[*task].number),
+            TaskSort::Begin => {}
             TaskSort::Name => order.sort_by(|a, b| natural_order(&tasks[*a].name, &tasks[*b].name)),
             TaskSort::End => order.sort_by_key(|task| life(task).to),
             TaskSort::Duration => {
@@ -47,7 +49,7 @@ impl<'a> TaskOrder<'a> {
         Ok(Self { tasks, order, sort })
     }
 
-    /// The tasks and their numbers, in the order.
+    /// The tasks and their indexes, in the order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &'a ExecutionTask)> {
         self.order.iter().map(|task| (*task, &self.tasks[*task]))
     }
@@ -61,12 +63,12 @@ impl<'a> TaskOrder<'a> {
                 [task] => name(Some(task)),
                 _ => span_label(&name(members.first()), &name(members.last())),
             };
-            (u32::try_from(members.first().copied().unwrap_or(0)).unwrap_or(u32::MAX), label)
+            (members.first().map_or(ChartPaint::Absent, |task| self.tasks[*task].paint()), label)
         };
         let chunks = self.order.chunks(self.size(max_bundles));
         let all = chunks.map(|members| {
-            let (number, label) = bundle(members);
-            TaskBundle { number, label, members }
+            let (paint, label) = bundle(members);
+            TaskBundle { paint, label, members }
         });
         all.collect()
     }
@@ -80,6 +82,7 @@ impl<'a> TaskOrder<'a> {
     pub(crate) fn caption(&self) -> String {
         match self.sort {
             TaskSort::Number => "",
+            TaskSort::Begin => "sorted by first begin",
             TaskSort::Name => "sorted by name",
             TaskSort::End => "sorted by last end",
             TaskSort::Duration => "sorted by duration, longest first",

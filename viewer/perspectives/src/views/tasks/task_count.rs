@@ -111,7 +111,7 @@ fn bar(bundle: &TaskBundle<'_>, counts: &[ActiveUnits]) -> Bar {
         of_bundle.fold((0.0_f64, 0.0_f64), |largest, count| (largest.0.max(count.units), largest.1.max(count.maximum)));
     Bar {
         label: bundle.label.clone(),
-        parts: vec![BarPart { paint: ChartPaint::Task(bundle.number), value: units }],
+        parts: vec![BarPart { paint: bundle.paint, value: units }],
         maximum: Some(maximum),
         ..Bar::default()
     }

@@ -3,7 +3,7 @@
 use tumit_viewer::query::TimeRange;
 
 use crate::chart::{
-    AxisUnit, Bar, BarChart, BarPart, ChartAxis, ChartPaint, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart,
+    AxisUnit, Bar, BarChart, BarPart, ChartAxis, ChartPanel, ChartTable, TableValue, TitledPanel, ViewChart,
 };
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -79,7 +79,7 @@ fn bar(bundle: &TaskBundle<'_>, tasks: &[ExecutionTask], range: TimeRange) -> Ba
     let lives = bundle.members.iter().map(|task| tasks[*task].life);
     let life = lives.reduce(|all, life| TimeRange { from: all.from.min(life.from), to: all.to.max(life.to) });
     let shown = life.and_then(|life| shown_percent(life, range));
-    let part = |(from, to): (f64, f64)| BarPart { paint: ChartPaint::Task(bundle.number), value: to - from };
+    let part = |(from, to): (f64, f64)| BarPart { paint: bundle.paint, value: to - from };
     Bar {
         label: bundle.label.clone(),
         base: shown.map_or(0.0, |(from, _)| from),

@@ -168,7 +168,7 @@ fn task_part(
         .map(|bundle| match most_common(bundle.members.iter().filter_map(|unit| current[*unit])) {
             Some((task, count)) => {
                 let status = status(name(task), count, &bundle);
-                StatusCell { label: bundle.label, unit: bundle.unit, paint: ChartPaint::Task(task), status }
+                StatusCell { label: bundle.label, unit: bundle.unit, paint: tasks.paint(task), status }
             }
             None => StatusCell {
                 label: bundle.label,
@@ -179,9 +179,9 @@ fn task_part(
         })
         .collect();
     let mut shown: Vec<u32> = current.iter().copied().flatten().collect();
-    shown.sort_unstable();
+    shown.sort_unstable_by_key(|task| tasks.order_key(*task));
     shown.dedup();
-    let item = |task: u32| LegendItem { paint: ChartPaint::Task(task), label: name(task).to_owned() };
+    let item = |task: u32| LegendItem { paint: tasks.paint(task), label: name(task).to_owned() };
     Ok(StatusPart {
         title: "task".to_owned(),
         unit: AxisUnit::Count,

@@ -13,7 +13,7 @@ import { setSetting, setting } from "../../state/address.js";
  * needs: string, modes: string[], options: string[], common: string[], is_diagram: boolean, file?: string,
  * is_removable?: boolean }} View
  * @typedef {{ name: string, forms: string, help: string, words: string[], titles: Record<string,
- * string>, is_free: boolean }} Option
+ * string>, default: string | null, is_free: boolean }} Option
  * @typedef {{ groups: string[], views: View[], options: Option[], of_all: string[], names:
  * Record<string, string[]>, layouts: string[], parents: [number, number][], removed:
  * { name: string, title: string }[] }} ViewList

@@ -17,6 +17,15 @@ const capitalise = (text) => text[0].toUpperCase() + text.slice(1);
  */
 const titleOf = (option, value) => (option.titles[value] ? capitalise(option.titles[value]) : value);
 
+/** @param {import("./card_list.js").Option} option */
+const defaultText = (option) => (option.default ? `Default: ${option.default}` : "Default");
+
+/**
+ * A text in which words between backticks are code.
+ * @param {string} text
+ */
+const withCode = (text) => text.split("`").map((part, index) => (index % 2 ? make("code", { text: part }) : part));
+
 /**
  * @param {import("./card_list.js").Card} card
  * @param {() => [number, number, number][]} positions of the nodes of its drawing
@@ -109,7 +118,7 @@ function optionField(card, name, id, onChange) {
     const element = make(
       "select",
       { "aria-describedby": hint, onchange: choose },
-      make("option", { value: "", text: "Default" }),
+      make("option", { value: "", text: defaultText(option) }),
       ...suggestions.map((word) =>
         make("option", { value: word, text: titleOf(option, word), ...(word === value ? { selected: "" } : {}) }),
       ),
@@ -123,7 +132,7 @@ function optionField(card, name, id, onChange) {
     const element = make("input", {
       type: "text",
       value,
-      placeholder: isOpen ? option.forms : "Default",
+      placeholder: isOpen ? option.forms : defaultText(option),
       spellcheck: "false",
       "aria-describedby": hint,
       list: suggestions.length ? list : null,
@@ -143,5 +152,5 @@ function optionField(card, name, id, onChange) {
   const isList = !option.is_free || isOpen || ((views().names[name] ?? []).length > 0 && suggestions.length <= 40);
   const isChoice = suggestions.length > 0 && isList && (value === "" || suggestions.includes(value));
   label.append(...(isChoice ? [select()] : text()));
-  return make("div", { class: "card-option" }, label, make("small", { id: hint, text: option.help }));
+  return make("div", { class: "card-option" }, label, make("small", { id: hint }, ...withCode(option.help)));
 }
