@@ -15,8 +15,8 @@ export const CATEGORIES = [
 
 /**
  * A value with the category that it has without an assignment.
- * @typedef {{ value: number, name: string, type: string, counts: boolean, category: string, origin: "guess" | "trace" | "filter" }}
- * CategorizedValue
+ * @typedef {{ value: number, name: string, type: string, counts: boolean, category: string,
+ * origin: "guess" | "trace" | "filter" }} CategorizedValue
  */
 
 /** The assigned categories by the numbers of the values. @type {Map<number, string>} */
