@@ -1,6 +1,8 @@
 //! A process with several recorders, such as its own one and that of `tumit record`, has a file for
 //! each. Its rows are those of one process.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::Path;
 
 use tracer_format::Schema;
