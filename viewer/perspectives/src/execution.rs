@@ -177,7 +177,7 @@ impl Execution {
 
     /// A time range that a user chose. If it ends with the range of the source, it ends with
     /// [`Self::extent`].
-    pub(crate) fn range_of_contents(&self, range: TimeRange) -> TimeRange {
+    pub fn range_of_contents(&self, range: TimeRange) -> TimeRange {
         let is_end = range.to == self.source.extent().to && self.extent.to > range.from;
         TimeRange { to: if is_end { self.extent.to } else { range.to }, ..range }
     }

@@ -304,6 +304,17 @@ impl ExecutionSettings {
     }
 }
 
+/// The width of a time range in nanoseconds, at least 0.
+fn parse_width(name: &str, value: &str) -> Result<i64, PerspectiveError> {
+    let invalid = |expected: &str| PerspectiveError::OptionValue {
+        name: name.to_owned(),
+        value: value.to_owned(),
+        expected: expected.to_owned(),
+    };
+    let nanos = time_text::parse(value).map_err(|_error| invalid("a time in seconds, or with a unit, such as 10ms"))?;
+    if nanos < 0 { Err(invalid("a time that is not negative")) } else { Ok(nanos) }
+}
+
 impl ViewOptions {
     fn set(&mut self, name: &str, value: &str) -> Result<(), PerspectiveError> {
         let text = || Some(value.to_owned());
@@ -327,19 +338,7 @@ impl ViewOptions {
                 ];
                 self.direction = choose(name, value, &words)?;
             }
-            "width" => {
-                let invalid = |expected: String| PerspectiveError::OptionValue {
-                    name: name.to_owned(),
-                    value: value.to_owned(),
-                    expected,
-                };
-                let expected = "a time in seconds, or with a unit, such as 10ms";
-                let nanos = time_text::parse(value).map_err(|_error| invalid(expected.to_owned()))?;
-                if nanos < 0 {
-                    return Err(invalid("a time that is not negative".to_owned()));
-                }
-                self.width = Some(nanos);
-            }
+            "width" => self.width = Some(parse_width(name, value)?),
             "count" => self.counts_overhead = choose(name, value, &[("busy", false), ("busy+overhead", true)])?,
             "layout" => self.layout = text(),
             "quantity" => self.quantity = text(),

@@ -226,7 +226,7 @@ mod tests {
     use super::number_gap;
     use crate::style::theme::font::{self, FontWeight};
 
-    /// DejaVu Sans, which many systems use if the image names an absent typeface, is wider than the
+    /// `DejaVu` Sans, which many systems use if the image names an absent typeface, is wider than the
     /// typeface of images.
     #[test]
     fn a_wider_typeface_has_room_before_the_number() {
