@@ -64,6 +64,8 @@ fn a_send_to_all_nodes_is_expanded() {
     // Nodes 0 and 1 do not receive the message of the host.
     assert_eq!(faults, [(PiclFaultKind::UnmatchedSend, 4)]);
     let expected = [
+        "Message host bytes=8 type=6 5000 -> node 0 never",
+        "Message host bytes=8 type=6 5000 -> node 1 never",
         "Message host bytes=8 type=6 5000 -> node 2 40000",
         "Message node 1 bytes=8 type=5 10000 -> node 0 20000",
         "Message node 1 bytes=8 type=5 10000 -> node 2 30000",

@@ -117,16 +117,35 @@ fn old_text(nodes: &[Timeline]) -> String {
 
 const KEPT: &[&str] = &["Activity", "Task", "Mark", "Text", "Message"];
 
-/// Writes and reads a trace. Both traces have the same entities, and the second is written with the
-/// same bytes.
+/// The entities, with the endpoints of messages instead of pairs: of several equal sends at one time,
+/// the format does not tell which one is not received.
+fn endpoints(entities: &Entities) -> Vec<String> {
+    let lines = entities.of(KEPT);
+    let mut endpoints: Vec<String> = Vec::new();
+    for line in lines {
+        let Some((send, receive)) = line.split_once(" -> ").filter(|_| line.starts_with("Message")) else {
+            endpoints.push(line);
+            continue;
+        };
+        let kind = send.split_whitespace().find(|word| word.starts_with("type=")).unwrap_or_default();
+        endpoints.extend([format!("send {send}"), format!("receive {kind} {receive}")]);
+    }
+    endpoints.sort();
+    endpoints
+}
+
+/// Writes and reads a trace. Both traces have the same entities. If all messages are received, the
+/// second is written with the same bytes.
 fn assert_kept(text: &[u8], format: TraceFormat, style: PiclStyle) -> Result<(), TestCaseError> {
     let (first, _) = read(text, format);
     let rewritten_text = rewrite(text, format, style);
     let (second, _) = read(&rewritten_text, format);
-    prop_assert_eq!(first.of(KEPT), second.of(KEPT), "{}", String::from_utf8_lossy(&rewritten_text));
+    prop_assert_eq!(endpoints(&first), endpoints(&second), "{}", String::from_utf8_lossy(&rewritten_text));
     let third = rewrite(&rewritten_text, format, style);
+    // The receive of one of several equal sends belongs to the first of them when it is read again.
+    let is_certain = !first.of(&["Message"]).iter().any(|line| line.ends_with("never"));
     prop_assert!(
-        third == rewritten_text,
+        !is_certain || third == rewritten_text,
         "{}\n{}",
         String::from_utf8_lossy(&rewritten_text),
         String::from_utf8_lossy(&third)

@@ -189,7 +189,6 @@ fn the_views_and_their_options_are_listed() {
     }
     // Lines are whole.
     assert!(printed.contains("card files, and Rust types that implement `PerspectiveView`\n"), "{printed}");
-    assert!(call(dir.path(), &["--help"]).1.contains("[aliases: --export]"));
     for asked in ["help", "list"] {
         let (status, printed, _) = call(dir.path(), &["--perspective", "kiviat", "--option", asked]);
         assert_eq!(status, Some(0));

@@ -82,7 +82,7 @@ pub(crate) struct Args {
     /// Draws an image into this file (.svg, .png or .html) instead of serving a page; `-` is
     /// standard output; can be repeated. An image has at most 128 million pixels: if the rows need
     /// more, containers are folded, and a note reports it
-    #[arg(short, long, visible_alias = "export", value_name = "FILE", help_heading = "Images")]
+    #[arg(short, long, alias = "export", value_name = "FILE", help_heading = "Images")]
     output: Vec<PathBuf>,
     /// Format of the image if the ending of the file does not give it, as for `-`
     #[arg(long, value_enum, requires = "output", help_heading = "Images")]

@@ -48,7 +48,7 @@ pub(super) struct ChartCanvas {
     pub(super) panel: usize,
     /// The places of the marks so far.
     pub(super) regions: Vec<ChartRegion>,
-    is_monochrome: bool,
+    pub(in crate::draw) is_monochrome: bool,
     items: Vec<SceneItem>,
 }
 

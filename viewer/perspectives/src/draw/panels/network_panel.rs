@@ -167,7 +167,8 @@ impl NetworkArea<'_> {
             let place = |step: u8| from + (to - from) * f32::from(step) / f32::from(steps);
             (0..=steps).map(|step| point(first + (line_end - first) * place(step))).collect()
         };
-        let lines: Vec<Vec<ScenePoint>> = match edge.is_dashed {
+        // Where colours distinguish edges, dashes would only make the drawing larger.
+        let lines: Vec<Vec<ScenePoint>> = match edge.is_dashed && canvas.is_monochrome {
             true => dashes((line_end - first) * length).into_iter().map(|dash| line(dash, 2)).collect(),
             false => vec![line((0.0, 1.0), steps)],
         };

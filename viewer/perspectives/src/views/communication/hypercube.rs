@@ -53,7 +53,7 @@ impl PerspectiveView for HypercubeView {
             edge.paint = if edge.is_dashed { VIRTUAL } else { PHYSICAL };
         }
         legend.push(LegendItem { paint: PHYSICAL, label: "physical: along an edge of the hypercube".to_owned() });
-        legend.push(LegendItem { paint: VIRTUAL, label: "virtual (dashed): between other corners".to_owned() });
+        legend.push(LegendItem { paint: VIRTUAL, label: "virtual: between other corners".to_owned() });
         let happens = if request.mode == TimeMode::At { "pending" } else { "sent" };
         let largest = edges.iter().map(|edge| edge.value).fold(0.0, f64::max);
         let axis = ChartAxis::new(format!("{happens} {}", measured.word()), measured.axis_unit(), largest);
