@@ -260,7 +260,8 @@ impl OpenRun {
 
     /// For each file in `processes`, the position of the first file of the same process of the
     /// operating system. A process has several files if it has several recorders, such as its own
-    /// one and that of `tumit record`. O(n) in the number of files.
+    /// one and that of `tumit record`. O(n) in the number of files, if few of them have the same
+    /// process id on one host.
     #[must_use]
     pub fn first_files(&self) -> Vec<usize> {
         process_identity::first_files(&self.processes)

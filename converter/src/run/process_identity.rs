@@ -10,10 +10,11 @@ use super::process::{ProcessInRun, StreamInRun};
 use super::thread_identity::{first_ticks, last_ticks};
 
 /// For each file, the first file of the same process. O(n) in the number of files, if few of them
-/// have the same process id.
+/// have the same process id on one host.
 ///
-/// Files belong to one process if they agree in launch, host, process id, rank and clock, were
-/// written at the same time, and have no spec in common. Programs in containers of the system may
+/// Files belong to one process if they agree in launch, merged run, host, process id, rank and
+/// clock, were written at the same time, and have no spec in common. Their parents may differ: a
+/// process has another parent as soon as its parent has ended. Programs in containers of the system may
 /// have equal process ids at the same time, but the files of their recorders have specs in common.
 pub(super) fn first_files(processes: &[ProcessInRun]) -> Vec<usize> {
     // The files of each process with a host and a process id.
@@ -79,19 +80,22 @@ impl<'a> ThreadList<'a> {
         numbers
     }
 
-    /// The thread of earlier files to which a stream belongs: the last one with its thread id that
-    /// begins before the end of the stream.
+    /// The thread of earlier files to which a stream belongs: the last one with its thread id at the
+    /// same time. A thread without a recorded end may last as long as its process.
     fn find(&self, stream: &StreamInRun) -> Option<u32> {
         stream.tid?;
         let threads = self.by_tid.get(&stream.shown_tid())?;
-        let begins_before_end = |(_, other): &&(u32, &StreamInRun)| first_ticks(other) <= last_ticks(stream);
-        let latest = threads.iter().filter(begins_before_end).max_by_key(|(_, other)| first_ticks(other));
-        latest.or(threads.first()).map(|(number, _)| *number)
+        let ends_before = |thread: &StreamInRun, other: &StreamInRun| {
+            thread.end.is_some_and(|end| end.0.max(last_ticks(thread)) < first_ticks(other))
+        };
+        let overlaps = |(_, other): &&(u32, &StreamInRun)| !ends_before(other, stream) && !ends_before(stream, other);
+        let latest = threads.iter().filter(overlaps).max_by_key(|(_, other)| first_ticks(other));
+        latest.map(|(number, _)| *number)
     }
 }
 
 fn are_one_process(a: &ProcessInRun, b: &ProcessInRun) -> bool {
-    let identity = |process: &ProcessInRun| (process.rank, process.clock_kind, process.merged_run, process.parent_pid);
+    let identity = |process: &ProcessInRun| (process.rank, process.clock_kind, process.merged_run);
     identity(a) == identity(b)
         && (&a.launch, &a.clock_domain) == (&b.launch, &b.clock_domain)
         && a.id != b.id

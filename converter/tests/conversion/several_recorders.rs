@@ -20,7 +20,7 @@ level L { event phase { name: string } }
 paje {
     container program "Program" {
         container process[rank: u64] "Rank {rank}" {
-            container thread[tid: u64] "Thread {tid}" { state phase "Phase" }
+            container thread[tid: u64] "Thread {tid}" = stream { state phase "Phase" }
         }
     }
 }
@@ -36,7 +36,7 @@ paje {
     container program "Program" {
         container process[rank: u64] "Rank {rank}" {
             event called "Called"
-            container thread[tid: u64] "Thread {tid}" { event call "Call" }
+            container thread[tid: u64] "Thread {tid}" = stream { event call "Call" }
         }
     }
 }
@@ -54,11 +54,18 @@ fn save(folder: &Path, number: u8, process: &SyntheticProcess, text: &str, threa
     let add_id = |tags: &mut Vec<u8>| append_tag(tags, tag::PROCESS_ID, &[number + 1; 16]);
     let mut file = SyntheticFile::with_tags(process, &schema(text), add_id);
     for (stream, tid) in (0u32..).zip(threads) {
-        file.thread(stream, *tid, "");
+        // The program's recorder does not note the ends of threads.
+        match text {
+            LIBRARY => file.ended_thread(stream, *tid, "", ticks + 100),
+            _ => file.thread(stream, *tid, ""),
+        }
         let mut records = SyntheticRecords::default();
         let root = &1_u64.to_le_bytes()[..];
         let name = [&3_u16.to_le_bytes()[..], b"run"].concat();
         records.record(0, ticks + u64::from(stream), if text == OWN { &name } else { root });
+        if text == OWN {
+            records.record(0, ticks + 200, &name);
+        }
         file.records(stream, 0, &records);
     }
     file.end_at(ticks + 1_000);
@@ -100,7 +107,7 @@ fn files_of_one_process_share_its_rows() {
         let (process, main) = (rank(number), 100 + number);
         let file = u8::try_from(number).unwrap();
         save(folder.path(), 2 * file, &process, LIBRARY, &[main, 7], 1_000);
-        save(folder.path(), 2 * file + 1, &process, OWN, &[main, 8], 1_500);
+        save(folder.path(), 2 * file + 1, &process, OWN, &[main, 8], 1_050);
     }
     let rows = rows(folder.path());
     assert_eq!(containers(&rows, "process"), ["Rank 0 of Program", "Rank 1 of Program"], "{rows:#?}");

@@ -193,11 +193,13 @@ static void *run_sampler(void *argument) {
     return argument;
 }
 
-/* Starts the sampler. All signals belong to the program. */
+/* Starts the sampler. All signals belong to the program. Its small stack is refused if the program
+ * has much thread-local data, which is part of each stack. */
 static void start_sampler(void) {
     sigset_t all, before;
     pthread_attr_t attributes;
     pthread_t thread;
+    int error;
     begin_nanos = nanoseconds_now(CLOCK_MONOTONIC);
     slow_nanos = begin_nanos;
     if (pthread_attr_init(&attributes) != 0) {
@@ -207,7 +209,10 @@ static void start_sampler(void) {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    (void)pthread_create(&thread, &attributes, run_sampler, NULL);
+    error = pthread_create(&thread, &attributes, run_sampler, NULL);
+    if (error == EINVAL && pthread_create(&thread, NULL, run_sampler, NULL) == 0) {
+        (void)pthread_detach(thread);
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
 }
@@ -257,7 +262,7 @@ EXPORTED void tumit_record_counters(void) {}
 __typeof__(tumit_record_counters) tumit_own_counters
     __attribute__((alias("tumit_record_counters"), visibility("hidden")));
 
-/* Starts the recorder if this copy of the library exports its symbol. It does not record launchers. */
+/* Starts the recorder if this copy of the library exports its symbol. Launchers are not recorded. */
 __attribute__((constructor)) static void prepare_counters(void) {
     if (dlsym(RTLD_DEFAULT, "tumit_record_counters") == (void *)tumit_own_counters && !tumit_is_launcher()) {
         TUMIT_REGISTER_COUNTERS();

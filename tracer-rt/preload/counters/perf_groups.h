@@ -90,8 +90,8 @@ static void close_group(struct perf_group *group) {
     group->size = 0;
 }
 
-/* Adds a counter to a group. */
-static void add_counter(pid_t thread, struct perf_group *group, int counter) {
+/* Adds a counter to a group. Returns 0 if the limit of files is reached. */
+static int add_counter(pid_t thread, struct perf_group *group, int counter) {
     const int leader = group->size == 0 ? -1 : group->files[0];
     int file = open_counter(thread, counter, leader);
     if (file == -EACCES && counter >= GROUP_COUNTERS && !excludes_kernel && group->size == 0) {
@@ -102,26 +102,29 @@ static void add_counter(pid_t thread, struct perf_group *group, int counter) {
         if (file != -ESRCH && file != -EMFILE) {
             counter_errors[counter] = -file;
         }
-        return;
+        return file != -EMFILE;
     }
     if (ioctl(file, PERF_EVENT_IOC_ID, &group->ids[group->size]) != 0) {
         close(file);
         file_count--;
-        return;
+        return 1;
     }
     group->files[group->size] = file;
     group->counters[group->size] = counter;
     group->size++;
+    return 1;
 }
 
-/* Opens the chosen counters of a thread. The group remains empty if the system refuses them. */
+/* Opens the chosen counters of a thread. The group remains empty if the system refuses them, or if
+ * the limit of files does not suffice for all of them. */
 static void open_group(pid_t thread, int kind, struct perf_group *group) {
     const int first = kind * GROUP_COUNTERS;
     int counter, is_refused = 1;
     group->size = 0;
     for (counter = first; counter < first + GROUP_COUNTERS && !is_group_refused[kind]; counter++) {
-        if (options.has_counter[counter] && counter_errors[counter] == 0) {
-            add_counter(thread, group, counter);
+        if (options.has_counter[counter] && counter_errors[counter] == 0 && !add_counter(thread, group, counter)) {
+            close_group(group);
+            return;
         }
         is_refused &= !options.has_counter[counter] || counter_errors[counter] != 0;
     }

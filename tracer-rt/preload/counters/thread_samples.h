@@ -58,8 +58,8 @@ static void software_values(const struct thread_values *all, uint64_t values[COU
     values[counters_thread_counter_migrations] = all->migrations;
 }
 
-/* Begins to count a thread. The rates of a new thread begin with the sample before. Those of a
- * thread that is older than the recorder or the first record begin now. */
+/* Begins to count a thread. The first rate of a new thread begins at the previous sample. Without a
+ * previous sample, it begins now. */
 static void add_thread(pid_t id) {
     struct sampled_thread *thread = &threads[thread_count];
     struct thread_values values;

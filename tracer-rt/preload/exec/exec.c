@@ -56,7 +56,19 @@ __attribute__((constructor)) static void prepare_exec(void) {
     pthread_atfork(NULL, NULL, set_recorded_process);
 }
 
-static int is_executable(const char *path) { return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0; }
+/* Whether a path, relative to a folder, is a folder. */
+static int is_folder(int folder, const char *path) {
+    const int file = openat(folder, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (file >= 0) {
+        close(file);
+    }
+    return file >= 0;
+}
+
+/* Whether a path is that of a program. The permission to execute a folder means another thing. */
+static int is_executable(const char *path) {
+    return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 && !is_folder(AT_FDCWD, path);
+}
 
 /* Whether the search path contains a program with this name. */
 static int is_in_search_path(const char *name) {
@@ -127,7 +139,7 @@ EXPORTED int execvpe(const char *name, char *const arguments[], char *const vari
 int fexecve(int file, char *const arguments[], char *const variables[]);
 EXPORTED int fexecve(int file, char *const arguments[], char *const variables[]) {
     find_next_functions();
-    if (fcntl(file, F_GETFD) >= 0) {
+    if (fcntl(file, F_GETFD) >= 0 && !is_folder(file, ".")) {
         end_recording();
     }
     return next.fexecve(file, arguments, variables);

@@ -278,8 +278,8 @@ impl TraceReplay<'_> {
         Ok(())
     }
 
-    /// The numbers of containers in the order of their creation. The start of a link may refer to a
-    /// container that is created later.
+    /// The numbers of containers in the order of their creation. The start of a link may name a
+    /// destination that is created later.
     fn container_numbers(&self, containers: &[ContainerInfo]) -> HashMap<ContainerId, ContainerId> {
         let created = self.ops.iter().filter_map(|op| match op.event {
             ReplayEvent::Create(index) => Some(containers[index].id),
@@ -293,10 +293,16 @@ impl TraceReplay<'_> {
         // The sort is stable: operations of one type in one container keep their order.
         self.ops.sort_by_key(|op| (op.time, op.rank));
         let numbers = self.container_numbers(containers);
+        let mut created = HashSet::from([ContainerId::ROOT]);
         let cannot = |error: QueryError| io::Error::other(error);
         for ReplayOp { time, event, .. } in &self.ops {
             let time = GlobalNanos(*time);
-            let number = |container: &ContainerId| numbers.get(container).copied().unwrap_or(ContainerId::ROOT);
+            if let ReplayEvent::Create(index) = event {
+                created.insert(containers[*index].id);
+            }
+            let created_number =
+                |container: &ContainerId| numbers.get(container).filter(|_| created.contains(container));
+            let number = |container: &ContainerId| created_number(container).copied().unwrap_or(ContainerId::ROOT);
             match event {
                 ReplayEvent::Create(index) => {
                     let info = &containers[*index];

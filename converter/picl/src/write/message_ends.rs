@@ -1,5 +1,7 @@
 //! [`MessageEnds`]: pairs the endpoints of links.
 
+use std::collections::VecDeque;
+
 use rustc_hash::FxHashMap;
 use tumit_paje::{ContainerId, KeyId, TypeId, ValueId};
 
@@ -25,18 +27,20 @@ pub(super) type LinkIdentity = (ContainerId, TypeId, KeyId);
 /// The endpoints of links, until their other endpoints are known.
 #[derive(Debug, Default)]
 pub(super) struct MessageEnds {
-    waiting: FxHashMap<LinkIdentity, Vec<LinkEnd>>,
+    /// Of each link key, only starts or only ends wait.
+    waiting: FxHashMap<LinkIdentity, VecDeque<LinkEnd>>,
 }
 
 impl MessageEnds {
     /// Adds an endpoint. Returns the start and the end of its link if both are known.
     pub(super) fn add(&mut self, link: LinkIdentity, end: LinkEnd) -> Option<(LinkEnd, LinkEnd)> {
         let waiting = self.waiting.entry(link).or_default();
-        let Some(index) = waiting.iter().position(|other| other.is_start != end.is_start) else {
-            waiting.push(end);
+        let is_paired = waiting.front().is_some_and(|other| other.is_start != end.is_start);
+        if !is_paired {
+            waiting.push_back(end);
             return None;
-        };
-        let other = waiting.remove(index);
+        }
+        let other = waiting.pop_front()?;
         if waiting.is_empty() {
             self.waiting.remove(&link);
         }

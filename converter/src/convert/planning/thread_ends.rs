@@ -16,7 +16,7 @@ pub(crate) struct EndEvent {
     /// Corrected timestamp.
     pub(crate) time: i64,
     pub(crate) is_process: bool,
-    /// The thread, or thread 0 of the process.
+    /// The thread. For the end of a process, the number of the thread is 0.
     pub(crate) identity: ThreadKey,
     /// The first stream of the thread or process.
     pub(crate) stream: u32,
@@ -52,6 +52,7 @@ impl EndEvents {
         let mut threads: FxHashMap<(usize, u32), ThreadEnd> = FxHashMap::default();
         let has_threads = (0..plan.streams.len()).any(|stream| plan.source(stream).1.end.is_some());
         let has_rules = plan.has_end_rules();
+        let is_shared = plan.has_shared_processes();
         let (mut last_file, mut last_known_ticks) = (None, None);
         for (stream, facts) in plan.streams.iter().enumerate() {
             let (process, source) = plan.source(stream);
@@ -88,15 +89,16 @@ impl EndEvents {
             if thread.is_recorded {
                 return Some(thread.end);
             }
-            // Streams are in order of their files.
-            let file_end = file_ends.binary_search_by_key(&file, |(number, _)| *number).ok().filter(|_| has_rules)?;
+            // Another file may have an earlier end of the thread. Streams are in order of their files.
+            let is_needed = has_rules || is_shared;
+            let file_end = file_ends.binary_search_by_key(&file, |(number, _)| *number).ok().filter(|_| is_needed)?;
             let EndEvent { time, raw, .. } = file_ends[file_end].1;
             Some(EndEvent { time, raw, ..thread.end })
         });
         let mut events: Vec<EndEvent> = thread_ends.collect();
         events.extend(file_ends.into_iter().map(|(_, end)| end));
         events.sort_unstable();
-        if plan.has_shared_processes() {
+        if is_shared {
             mark_last_ends(&mut events);
         }
         Self { events, has_threads }

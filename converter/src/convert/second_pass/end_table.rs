@@ -63,8 +63,7 @@ impl EndTable {
     }
 
     /// The containers that end with a thread or process. There are none if another file of the
-    /// process has a later end. Its end rules may have created some of
-    /// them.
+    /// process has a later end. The end rules may have created some of them.
     pub(super) fn places(&mut self, end: &EndEvent) -> Vec<ContainerRef> {
         let places = match end.is_process {
             _ if !end.is_last => None,

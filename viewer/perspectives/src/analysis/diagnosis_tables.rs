@@ -12,9 +12,9 @@
 //! let source = TraceStore::from_paje("example", trace.as_bytes())?;
 //! let execution = Execution::new(Arc::new(source), ExecutionSettings::default())?;
 //! let diagnosis = Diagnosis::new(&execution, execution.extent(), &[], &[])?;
-//! // The waits of the two threads are of different kinds.
+//! // The sum of all waits, then the waits of each kind.
 //! let table = DiagnosisSection::Waits.table(&diagnosis);
-//! assert_eq!(table.rows.len(), 2);
+//! assert_eq!(table.rows.len(), 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -322,14 +322,17 @@ impl<'a> GainPass<'a> {
 
     /// Follows units that depend on each other at one time, such as those that exchange several
     /// messages without latency. The order of their messages is unknown. None of the units gains
-    /// more than the largest gain that one of them has from itself or from other units.
+    /// more than the largest gain that one of them has from its own work or from other units.
     fn end_cycle(&mut self, of_units: &[(u32, Range<usize>)]) {
         let units: BTreeSet<u32> = of_units.iter().map(|(unit, _)| *unit).collect();
         let mut largest = 0.0_f64;
         for (unit, of_unit) in of_units {
+            let UnitGain { time, gain, .. } = self.units[*unit as usize];
+            let end = self.model.ends[of_unit.start].dependence.end;
+            let own = gain + self.decrease_of(self.states[*unit as usize].nanos(time, end));
             self.note_sources_at_end(of_unit.clone(), &units);
             self.end_states(*unit, of_unit.clone());
-            largest = largest.max(self.units[*unit as usize].gain);
+            largest = largest.max(own).max(self.units[*unit as usize].gain);
         }
         units.iter().for_each(|unit| self.units[*unit as usize].gain = largest);
     }

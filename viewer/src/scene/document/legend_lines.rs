@@ -133,9 +133,9 @@ fn number_gap(name: &str) -> f32 {
     6.0 + font::width(name, 12.0, FontWeight::Regular) / 8.0
 }
 
-/// The part of a name that fits.
+/// The part of a name that fits, with the space between it and its number.
 fn cut(name: &str, room: f32) -> String {
-    font::fit(name, 12.0, FontWeight::SemiBold, room.max(0.0)).unwrap_or_default()
+    font::fit(name, 12.0, FontWeight::SemiBold, (room * 8.0 / 9.0).max(0.0)).unwrap_or_default()
 }
 
 /// The values that occur, in order of declaration. If there are too many, the largest by share and
