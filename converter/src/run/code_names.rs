@@ -62,8 +62,8 @@ fn read_list(folder: &Path) -> SymbolList {
 }
 
 /// Writes the symbols of some runs ([`OpenRun::symbols`](super::OpenRun::symbols)) into the symbol
-/// file of a run folder. Then the folder has the names also on other hosts. Without symbols, there is
-/// no file.
+/// file of a run folder. Then the folder has the names also on other hosts. Without symbols, there
+/// is no file.
 ///
 /// # Errors
 /// If the file cannot be written. The text names it.

@@ -14,8 +14,9 @@ use super::thread_identity::{first_ticks, last_ticks};
 ///
 /// Files belong to one process if they agree in launch, merged run, host, process id, rank and
 /// clock, were written at the same time, and have no spec in common. Their parents may differ: a
-/// process has another parent as soon as its parent has ended. Programs in containers of the system may
-/// have equal process ids at the same time, but the files of their recorders have specs in common.
+/// process has another parent as soon as its parent has ended. Programs in containers of the system
+/// may have equal process ids at the same time, but the files of their recorders have specs in
+/// common.
 pub(super) fn first_files(processes: &[ProcessInRun]) -> Vec<usize> {
     // The files of each process with a host and a process id.
     let mut by_id: FxHashMap<(&str, u64), Vec<Vec<usize>>> = FxHashMap::default();
@@ -80,8 +81,8 @@ impl<'a> ThreadList<'a> {
         numbers
     }
 
-    /// The thread of earlier files to which a stream belongs: the last one with its thread id at the
-    /// same time. A thread without a recorded end may last as long as its process.
+    /// The thread of earlier files to which a stream belongs: the last one with its thread id at
+    /// the same time. A thread without a recorded end may last as long as its process.
     fn find(&self, stream: &StreamInRun) -> Option<u32> {
         stream.tid?;
         let threads = self.by_tid.get(&stream.shown_tid())?;

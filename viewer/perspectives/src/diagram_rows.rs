@@ -26,8 +26,8 @@ const OTHER_MESSAGE: u32 = 0x0080_8893;
 const OTHER_MESSAGE_WIDTH: f32 = 0.5;
 
 impl DiagramMode {
-    /// The container type of the rows that the mode changes, if it differs from that of the units. A
-    /// mode that colours states changes the rows that have states.
+    /// The container type of the rows that the mode changes, if it differs from that of the units.
+    /// A mode that colours states changes the rows that have states.
     pub fn row_level(self, execution: &Execution) -> Option<String> {
         if self == Self::CriticalPath {
             return None;

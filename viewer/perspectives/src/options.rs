@@ -386,8 +386,8 @@ impl ViewOptions {
         self.topology.as_deref().map_or(Ok(Topology::default()), |text| Topology::parse(text, units))
     }
 
-    /// Checks the options that refer to the trace, also those that have no effect on a view with its
-    /// other options.
+    /// Checks the options that refer to the trace, also those that have no effect on a view with
+    /// its other options.
     ///
     /// # Errors
     /// If the topology has too few places for the units, or no unit has the chosen name.

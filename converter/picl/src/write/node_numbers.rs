@@ -81,8 +81,8 @@ impl NodeNumbers {
         (unit, true)
     }
 
-    /// A node that no container has. Messages with an unknown receiver are sent to it. Node -1 would
-    /// mean a message to each other node.
+    /// A node that no container has. Messages with an unknown receiver are sent to it. Node -1
+    /// would mean a message to each other node.
     pub(super) fn absent_unit(&mut self) -> TraceUnit {
         let node = *self.absent_node.get_or_insert_with(|| {
             let last = self.used_numbers.iter().copied().max().unwrap_or(-1).max(self.next - 1);

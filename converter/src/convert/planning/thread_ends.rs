@@ -9,8 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::plan::ConversionPlan;
 use crate::rules::stream_facts::ThreadKey;
 
-/// The end of a process or of one of its threads, in one of its files. At equal timestamps, threads end before
-/// processes.
+/// The end of a process or of one of its threads, in one of its files. At equal timestamps, threads
+/// end before processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EndEvent {
     /// Corrected timestamp.
@@ -43,8 +43,8 @@ struct ThreadEnd {
 }
 
 impl EndEvents {
-    /// For each file, the end of its process and those of threads with a recorded end. If a rule uses
-    /// `thread.end` or `process.end`, also the ends of the threads without one: these end with
+    /// For each file, the end of its process and those of threads with a recorded end. If a rule
+    /// uses `thread.end` or `process.end`, also the ends of the threads without one: these end with
     /// their process. O(n log n) in the number of streams.
     pub(crate) fn of(plan: &ConversionPlan<'_>) -> Self {
         // The end of each file, by its number.
@@ -89,7 +89,8 @@ impl EndEvents {
             if thread.is_recorded {
                 return Some(thread.end);
             }
-            // Another file may have an earlier end of the thread. Streams are in order of their files.
+            // Another file may have an earlier end of the thread. Streams are in order of their
+            // files.
             let is_needed = has_rules || is_shared;
             let file_end = file_ends.binary_search_by_key(&file, |(number, _)| *number).ok().filter(|_| is_needed)?;
             let EndEvent { time, raw, .. } = file_ends[file_end].1;

@@ -297,8 +297,8 @@ fn record(
     Ok(program_run::end_like(&program.end))
 }
 
-/// Writes the names of functions into the run folder. A run that cannot be opened is a matter of the
-/// summary.
+/// Writes the names of functions into the run folder. A run that cannot be opened is a matter of
+/// the summary.
 fn keep_names(folder: &RunFolder) {
     let Ok(run) = OpenRun::open_launches(folder.path(), LaunchSelection::All) else { return };
     if let Err(error) = keep_symbols(folder.path(), [run.symbols()]) {

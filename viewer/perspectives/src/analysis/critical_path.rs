@@ -274,8 +274,9 @@ impl PathSegment {
     }
 }
 
-/// The end of the last activity of the unit whose last time that is not idle ends latest. Of several
-/// such units, the one that is busy last: the others only wait for it in their last operations.
+/// The end of the last activity of the unit whose last time that is not idle ends latest. Of
+/// several such units, the one that is busy last: the others only wait for it in their last
+/// operations.
 fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<UnitMoment>, PerspectiveError> {
     let activity = execution.activity()?;
     // The ends of the last time that is not idle and of the last busy time, and the unit.

@@ -220,8 +220,8 @@ impl CategoryTable {
 }
 
 /// Guesses a category from a name. The words of the name decide, as wholes or by their starts
-/// (`send*`): `MPI_Wait` has the words `mpi` and `wait`, `sendHalo` has `send` and `halo`. The first
-/// of these rules that fits decides:
+/// (`send*`): `MPI_Wait` has the words `mpi` and `wait`, `sendHalo` has `send` and `halo`. The
+/// first of these rules that fits decides:
 ///
 /// 1. a word for waiting: idle;
 /// 2. a word for communication, synchronisation or scheduling: overhead;

@@ -92,9 +92,9 @@ impl UnitSet {
     /// Finds the units of a trace.
     ///
     /// Without a choice, the units are the containers that links connect, if states are in them or
-    /// below them, otherwise those that have states that are not ignored. If a container has several
-    /// state types, the categories of a unit are those of the first type whose values have different
-    /// categories.
+    /// below them, otherwise those that have states that are not ignored. If a container has
+    /// several state types, the categories of a unit are those of the first type whose values have
+    /// different categories.
     ///
     /// # Errors
     /// If a chosen type does not exist, or the source fails.

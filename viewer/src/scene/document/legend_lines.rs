@@ -226,8 +226,8 @@ mod tests {
     use super::number_gap;
     use crate::style::theme::font::{self, FontWeight};
 
-    /// `DejaVu` Sans, which many systems use if the image names an absent typeface, is wider than the
-    /// typeface of images.
+    /// `DejaVu` Sans, which many systems use if the image names an absent typeface, is wider than
+    /// the typeface of images.
     #[test]
     fn a_wider_typeface_has_room_before_the_number() {
         let name = "32 KiB and more";

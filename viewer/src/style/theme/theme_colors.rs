@@ -1,8 +1,8 @@
 //! [`ThemeColors`]: colours that each theme has in a version of its own.
 //!
 //! A trace that the views derive has the colours of the light theme. [`ColorTheme::fill`] replaces
-//! them by those of another theme, so that a category or task has the same colour in diagrams and in
-//! charts.
+//! them by those of another theme, so that a category or task has the same colour in diagrams and
+//! in charts.
 //!
 //! [`ColorTheme::fill`]: super::ColorTheme::fill
 

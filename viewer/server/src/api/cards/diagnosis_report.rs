@@ -1,5 +1,5 @@
-//! The diagnosis of the dock: the report of `tumit diagnose` about the time range, the units and the
-//! categories of the page.
+//! The diagnosis of the dock: the report of `tumit diagnose` about the time range, the units and
+//! the categories of the page.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
