@@ -7,7 +7,7 @@ fn calls_of_all_fortran_bindings_are_recorded() {
     let folder = tempfile::tempdir().unwrap();
     for library in MpiLibrary::all().into_iter().filter(MpiLibrary::has_fortran) {
         for source in ["ring_mpif_h.f90", "ring_mpi.f90", "ring_mpi_f08.f90"] {
-            let program = library.compile(folder.path(), source);
+            let program = library.compile(folder.path(), source, &[]);
             let (run, _) = library.record(folder.path(), &program, &[]);
             let records = records(&run);
             let count = |event: &str, procedure: Option<&str>| {

@@ -1,5 +1,6 @@
 //! Compiles MPI programs, and runs them with the preloaded library.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -69,15 +70,15 @@ impl MpiLibrary {
         self.fortran_compiler.is_some()
     }
 
-    /// Compiles a program of the folder `programs`.
-    pub(crate) fn compile(&self, folder: &Path, source: &str) -> PathBuf {
+    /// Compiles a program of the folder `programs`, with these options for the compiler.
+    pub(crate) fn compile(&self, folder: &Path, source: &str, options: &[&OsStr]) -> PathBuf {
         let fortran_compiler = || self.fortran_compiler.as_ref().expect("the library has a compiler of Fortran");
         let compiler = if source.ends_with(".c") { &self.c_compiler } else { fortran_compiler() };
         let program = folder.join(format!("{source}.{}", self.name));
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mpi_recorder/programs").join(source);
         let mut command = Command::new(compiler);
         // Programs in Fortran pass arguments of several types to one procedure.
-        command.args(["-O2", "-pthread", "-w"]).arg(source).arg("-o").arg(&program);
+        command.args(["-O2", "-pthread", "-w"]).arg(source).args(options).arg("-o").arg(&program);
         let _ = succeed(&mut command);
         program
     }

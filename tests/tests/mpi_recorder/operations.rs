@@ -113,7 +113,7 @@ fn check_partitions(library: &MpiLibrary, records: &[Value]) {
 fn nonblocking_operations_have_a_part_of_each_process() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     for library in MpiLibrary::all() {
-        let program = library.compile(folder.path(), "operations.c");
+        let program = library.compile(folder.path(), "operations.c", &[]);
         let (run, output) = library.record(folder.path(), &program, &[]);
         let records = records(&run);
         check_operations(&library, &records, &output);

@@ -31,7 +31,7 @@ fn neighbour(rank: usize, distance: usize) -> usize {
 fn transfers_are_links_between_origins_and_targets() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
     for library in MpiLibrary::all() {
-        let program = library.compile(folder.path(), "windows.c");
+        let program = library.compile(folder.path(), "windows.c", &[]);
         let (run, _) = library.record(folder.path(), &program, &[]);
         let mut expected = BTreeMap::new();
         let mut add = |ty: &str, value: &str, from: usize, to: usize| {

@@ -5,13 +5,15 @@
 
 /* The requests of a call that completes requests. */
 struct completion {
-    /* The element of the table for each handle, or NULL. The pointer is NULL if the table is
-     * empty. */
+    /* The element of the table for each handle, or NULL if there is none or the call has completed
+     * it. The pointer is NULL if the table is empty. */
     struct request **requests;
     /* The array of the program, or one of the recorder if the program passes none. */
     MPI_Status *statuses;
     /* The memory of both arrays if the stack is too small. */
     void *memory;
+    /* Number of elements that are not NULL. */
+    int reserved_count;
     struct request *requests_on_stack[REQUESTS_ON_STACK];
     MPI_Status statuses_on_stack[REQUESTS_ON_STACK];
 };
@@ -21,6 +23,7 @@ static void begin_completion(struct completion *completion, int count, const MPI
     int i;
     completion->requests = NULL;
     completion->memory = NULL;
+    completion->reserved_count = 0;
     completion->statuses = statuses;
     if (request_count == 0 || count <= 0) {
         return;
@@ -32,7 +35,8 @@ static void begin_completion(struct completion *completion, int count, const MPI
     }
     lock_tables();
     for (i = 0; i < count; i++) {
-        completion->requests[i] = request_of(handles[i]);
+        completion->requests[i] = reserve_request(handles[i]);
+        completion->reserved_count += completion->requests[i] != NULL;
     }
     unlock_tables();
     if (statuses == MPI_STATUSES_IGNORE) {
@@ -42,20 +46,35 @@ static void begin_completion(struct completion *completion, int count, const MPI
 }
 
 /* The request at this position has completed. */
-static void complete_at(const struct completion *completion, int position, const MPI_Status *status) {
+static void complete_at(struct completion *completion, int position, const MPI_Status *status) {
     struct request *request;
     if (completion->requests == NULL || position < 0) {
         return;
     }
     request = completion->requests[position];
     if (request != NULL) {
+        completion->requests[position] = NULL;
+        completion->reserved_count--;
         lock_tables();
         complete_request(request, status);
         unlock_tables();
     }
 }
 
-static void end_completion(struct completion *completion) { free(completion->memory); }
+/* Releases the requests that the call has not completed. */
+static void end_completion(struct completion *completion, int count) {
+    int i;
+    if (completion->reserved_count > 0) {
+        lock_tables();
+        for (i = 0; i < count; i++) {
+            if (completion->requests[i] != NULL) {
+                completion->requests[i]->is_reserved = 0;
+            }
+        }
+        unlock_tables();
+    }
+    free(completion->memory);
+}
 
 /* The kinds of test calls: of one request, of several requests, of a message, of a window. */
 enum test_kind { TEST_OF_REQUEST, TEST_OF_REQUESTS, TEST_OF_MESSAGE, TEST_OF_WINDOW, TEST_KINDS };
@@ -81,7 +100,7 @@ static int w_MPI_Wait(MPI_Request *request, MPI_Status *status) {
     } else {
         status = status == MPI_STATUS_IGNORE ? &local_status : status;
         lock_tables();
-        table_entry = request_of(*request);
+        table_entry = reserve_request(*request);
         unlock_tables();
         error_code = mpi.MPI_Wait(request, status);
         if (table_entry != NULL) {
@@ -102,7 +121,7 @@ static int w_MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status 
     for (i = 0; completion.requests != NULL && i < count; i++) {
         complete_at(&completion, i, &completion.statuses[i]);
     }
-    end_completion(&completion);
+    end_completion(&completion, count);
     END_CALL(point_to_point);
 }
 
@@ -116,7 +135,7 @@ static int w_MPI_Waitany(int count, MPI_Request array_of_requests[], int *index,
     if (*index != MPI_UNDEFINED) {
         complete_at(&completion, *index, status);
     }
-    end_completion(&completion);
+    end_completion(&completion, count);
     END_CALL(point_to_point);
 }
 
@@ -130,7 +149,7 @@ static int w_MPI_Waitsome(int incount, MPI_Request array_of_requests[], int *out
     for (i = 0; completion.requests != NULL && *outcount != MPI_UNDEFINED && i < *outcount; i++) {
         complete_at(&completion, array_of_indices[i], &completion.statuses[i]);
     }
-    end_completion(&completion);
+    end_completion(&completion, incount);
     END_CALL(point_to_point);
 }
 
@@ -147,7 +166,7 @@ static int w_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status) {
         complete_at(&completion, 0, status);
     }
     record_test(TEST_OF_REQUEST, PROCEDURE_MPI_Test, *flag, call_start);
-    end_completion(&completion);
+    end_completion(&completion, 1);
     LEAVE_CALL();
 }
 
@@ -163,7 +182,7 @@ static int w_MPI_Testall(int count, MPI_Request array_of_requests[], int *flag, 
         complete_at(&completion, i, &completion.statuses[i]);
     }
     record_test(TEST_OF_REQUESTS, PROCEDURE_MPI_Testall, *flag, call_start);
-    end_completion(&completion);
+    end_completion(&completion, count);
     LEAVE_CALL();
 }
 
@@ -180,7 +199,7 @@ static int w_MPI_Testany(int count, MPI_Request array_of_requests[], int *index,
         complete_at(&completion, *index, status);
     }
     record_test(TEST_OF_REQUESTS, PROCEDURE_MPI_Testany, *flag, call_start);
-    end_completion(&completion);
+    end_completion(&completion, count);
     LEAVE_CALL();
 }
 
@@ -197,7 +216,7 @@ static int w_MPI_Testsome(int incount, MPI_Request array_of_requests[], int *out
         complete_at(&completion, array_of_indices[i], &completion.statuses[i]);
     }
     record_test(TEST_OF_REQUESTS, PROCEDURE_MPI_Testsome, *outcount > 0, call_start);
-    end_completion(&completion);
+    end_completion(&completion, incount);
     LEAVE_CALL();
 }
 
@@ -255,7 +274,7 @@ static int w_MPI_Request_free(MPI_Request *request) {
     struct request *table_entry;
     BEGIN_CALL(point_to_point, MPI_Request_free, request);
     lock_tables();
-    table_entry = request_of(*request);
+    table_entry = reserve_request(*request);
     if (table_entry != NULL) {
         if (table_entry->receive != NULL) {
             /* MPI completes the receive without a call of the program. */

@@ -31,6 +31,9 @@ struct request {
     MPI_Request handle;
     enum request_kind kind;
     unsigned char is_cancelled;
+    /* Whether a call waits for the request or tests it. MPI forbids two such calls at the same
+     * time. */
+    unsigned char is_reserved;
     /* The posted receive, or NULL if the request is not active. */
     struct receive *receive;
     /* The collective operation, or NULL. */
@@ -63,17 +66,31 @@ static struct request *add_request(MPI_Request handle, enum request_kind kind) {
     return request;
 }
 
-/* The request with this handle, or NULL. The caller holds the lock of the tables.
- *
- * When a request completes, MPI may give its handle to a new request of another thread before the
- * waiting thread has removed the old request from the table. Therefore a thread looks up its
- * requests before it waits for them, and this function returns the newest request. */
+/* The newest request with this handle, or NULL. The caller holds the lock of the tables. */
 static struct request *request_of(MPI_Request handle) {
     struct request *request;
     if (request_count == 0) {
         return NULL;
     }
     for (request = *request_bucket(handle); request != NULL && request->handle != handle; request = request->next) {
+    }
+    return request;
+}
+
+/* The request with this handle for a call that may complete it, or NULL. The caller holds the lock
+ * of the tables, and later removes or releases the request.
+ *
+ * When a request completes, MPI may give its handle to a new request of another thread before the
+ * waiting thread has removed the old request from the table. The new request may be a send, which
+ * is not in the table. Therefore a thread reserves its requests before it waits for them, and other
+ * threads do not find them. */
+static struct request *reserve_request(MPI_Request handle) {
+    struct request *request = request_of(handle);
+    while (request != NULL && (request->handle != handle || request->is_reserved)) {
+        request = request->next;
+    }
+    if (request != NULL) {
+        request->is_reserved = 1;
     }
     return request;
 }
@@ -153,6 +170,7 @@ static void complete_request(struct request *request, const MPI_Status *status) 
     if (request->kind == OPERATION_REQUEST) {
         free_operation(request->operation);
     }
+    request->is_reserved = 0;
     if (request->kind == RECEIVE_REQUEST || request->kind == OPERATION_REQUEST) {
         remove_request(request);
     }
