@@ -22,7 +22,8 @@ use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId};
 
 use super::{EventEntity, LinkEntity, QueryError, StateEntity, StateLaneId, TimelineSource, VariableSample};
-use super::{entity_pages, lane_merge};
+use super::entity_pages;
+use super::lane_merge::{self, InstantStates};
 
 /// The unlimited time range.
 pub(crate) const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };
@@ -109,6 +110,22 @@ pub fn nested_states(
     merged_states(source, lanes, |state, _| visit(state))
 }
 
+/// As [`nested_states`], with states that have no duration. They come after the outer states of the
+/// same start.
+///
+/// # Errors
+/// As [`TimelineSource::states`], and the errors of `visit`.
+pub fn nested_states_and_instants(
+    source: &dyn TimelineSource,
+    (container, ty): (ContainerId, TypeId),
+    time_range: TimeRange,
+    mut visit: impl FnMut(&StateEntity) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    let lanes = (0..source.depths(container, ty)).map(|depth| (StateLaneId { container, ty, depth }, time_range));
+    let list = |lane, time_range, limit| source.states(lane, time_range, limit);
+    lane_merge::visit_lanes(list, lanes, InstantStates::Included, |state, _| visit(state))
+}
+
 /// Visits the states of several lanes that have a duration, by start. Each lane has a time range,
 /// such as the life of its container: the states that overlap it are visited, and their starts
 /// count from its start on. At equal starts, states of earlier lanes come first.
@@ -120,5 +137,6 @@ pub fn merged_states(
     lanes: impl ExactSizeIterator<Item = (StateLaneId, TimeRange)>,
     visit: impl FnMut(&StateEntity, TimeRange) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
-    lane_merge::visit_lanes(|lane, time_range, limit| source.states(lane, time_range, limit), lanes, visit)
+    let list = |lane, time_range, limit| source.states(lane, time_range, limit);
+    lane_merge::visit_lanes(list, lanes, InstantStates::Excluded, visit)
 }

@@ -14,19 +14,27 @@ use super::{EntityList, QueryError, StateEntity, StateLaneId};
 /// Maximum number of states in memory, over all lanes.
 const STATES_IN_MEMORY: usize = 1 << 16;
 
-/// Visits the states of some lanes that overlap the time range of their lane and have a duration,
-/// by their start within this time range. Of equal starts, the earlier start before the time range
-/// comes first, then the state of the earlier lane. `list` returns the states of a lane.
+/// Whether states without duration are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InstantStates {
+    Included,
+    Excluded,
+}
+
+/// Visits the states of some lanes that overlap the time range of their lane, by their start within
+/// this time range. Of equal starts, the earlier start before the time range comes first, then the
+/// state of the earlier lane. `list` returns the states of a lane.
 ///
 /// # Errors
 /// Those of `list` and `visit`.
 pub(crate) fn visit_lanes(
     list: impl Fn(StateLaneId, TimeRange, usize) -> Result<EntityList<StateEntity>, QueryError>,
     lanes: impl ExactSizeIterator<Item = (StateLaneId, TimeRange)>,
+    instants: InstantStates,
     mut visit: impl FnMut(&StateEntity, TimeRange) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let size = (STATES_IN_MEMORY / lanes.len().max(1)).max(16);
-    let mut lanes: Vec<LaneCursor> = lanes.map(|(lane, time_range)| LaneCursor::new(lane, time_range, size)).collect();
+    let mut lanes: Vec<LaneCursor> = lanes.map(|(lane, time_range)| LaneCursor::new(lane, time_range, size, instants)).collect();
     let mut next = BinaryHeap::with_capacity(lanes.len());
     for (number, lane) in lanes.iter_mut().enumerate() {
         lane.fill(&list)?;
@@ -47,17 +55,18 @@ pub(crate) fn visit_lanes(
     Ok(())
 }
 
-/// Reads the states of one lane that have a duration, by start.
+/// Reads the states of one lane, by start.
 struct LaneCursor {
     lane: StateLaneId,
     time_range: TimeRange,
+    instants: InstantStates,
     pages: EntityPages,
     page: VecDeque<StateEntity>,
 }
 
 impl LaneCursor {
-    fn new(lane: StateLaneId, time_range: TimeRange, size: usize) -> Self {
-        Self { lane, time_range, pages: EntityPages::new(time_range, size), page: VecDeque::new() }
+    fn new(lane: StateLaneId, time_range: TimeRange, size: usize, instants: InstantStates) -> Self {
+        Self { lane, time_range, instants, pages: EntityPages::new(time_range, size), page: VecDeque::new() }
     }
 
     /// The start of the next state within the time range, and its start.
@@ -76,7 +85,10 @@ impl LaneCursor {
             let Some(page) = self.pages.next(list_page, |state: &StateEntity| (state.id, state.life.from.0))? else {
                 return Ok(());
             };
-            self.page = page.into_iter().filter(|state| state.life.from < state.life.to).collect();
+            self.page = page.into();
+            if self.instants == InstantStates::Excluded {
+                self.page.retain(|state| state.life.from < state.life.to);
+            }
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, PajeTypeKind, TypeId, ValueId};
 
-use super::lane_merge;
+use super::lane_merge::{self, InstantStates};
 use super::{ContainerInfo, EntityList, QueryError, StateEntity, StateLaneId, TypeModel};
 
 /// The minimum distance between two checkpoints, in states.
@@ -181,7 +181,7 @@ pub(crate) fn sweep(
     let NestedLaneGroup { container, ty, depths } = group;
     let lanes = (0..depths).map(|depth| (StateLaneId { container, ty, depth }, time_range));
     let mut sums = NestingSums::from(time_range.from.0);
-    lane_merge::visit_lanes(list, lanes, |state, _| {
+    lane_merge::visit_lanes(list, lanes, InstantStates::Excluded, |state, _| {
         let TimeRange { from, to } = state.life;
         sums.push(from.0.max(time_range.from.0), to.0.min(time_range.to.0), state.value.0);
         Ok(())
