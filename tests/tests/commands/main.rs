@@ -12,6 +12,7 @@ mod filters;
 mod measurement_programs;
 mod picl;
 mod pj_dump_comparison;
+mod profile;
 mod specs;
 mod task_latencies;
 mod trace_input;

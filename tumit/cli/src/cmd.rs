@@ -16,6 +16,7 @@ pub(crate) mod info;
 pub(crate) mod level;
 pub(crate) mod man;
 pub(crate) mod merge;
+pub(crate) mod profile;
 pub(crate) mod record;
 pub(crate) mod repair;
 pub(crate) mod stats;

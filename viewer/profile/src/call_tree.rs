@@ -150,14 +150,15 @@ impl CallTree {
 
     /// The tree of callers: below each name are its callers, below these their callers, and so on.
     /// The total of a node is the self time of the name at the top of its path, in calls from these
-    /// callers. Its self time is the part of it in calls that have no further caller.
+    /// callers. Its self time is the part of it in calls that have no further caller, or as many
+    /// callers as `max_depth`: a recursion of many thousand calls would need too much memory.
     ///
     /// ```
     /// # use tumit_profile::call_tree::CallTree;
-    /// assert_eq!(CallTree::default().bottom_up(), CallTree::default());
+    /// assert_eq!(CallTree::default().bottom_up(64), CallTree::default());
     /// ```
     #[must_use]
-    pub fn bottom_up(&self) -> Self {
+    pub fn bottom_up(&self, max_depth: u32) -> Self {
         let mut tree = Self::default();
         for node in self.nodes.iter().skip(1) {
             if node.calls == 0 && node.self_time == 0 {
@@ -170,7 +171,7 @@ impl CallTree {
                 let sum = tree.node_mut(position);
                 sum.calls += node.calls;
                 sum.total += node.self_time;
-                if caller.caller as usize == ROOT {
+                if caller.caller as usize == ROOT || node.depth - caller.depth >= max_depth {
                     sum.self_time += node.self_time;
                     break;
                 }
@@ -213,7 +214,7 @@ mod tests {
 
     #[test]
     fn callers_share_the_self_time_of_a_name() {
-        let tree = tree().bottom_up();
+        let tree = tree().bottom_up(64);
         let node = |path: &[NameId]| {
             let found = (0..tree.nodes().len()).find(|&node| tree.path(node) == path).expect("the path exists");
             let node = tree.nodes()[found];
@@ -225,6 +226,13 @@ mod tests {
         assert_eq!(node(&[WORK, WORK]), (1, 2, 0));
         assert_eq!(node(&[WORK, WORK, MAIN]), (1, 2, 2));
         assert_eq!(node(&[MAIN]), (1, 3, 3));
+    }
+
+    #[test]
+    fn chains_of_callers_have_a_maximum_length() {
+        let tree = tree().bottom_up(1);
+        assert_eq!(tree.nodes().iter().map(|node| node.depth).max(), Some(2));
+        assert_eq!(tree.nodes().iter().map(|node| node.self_time).sum::<i128>(), 14);
     }
 
     #[test]

@@ -7,11 +7,15 @@ const BUCKET_DIGITS: u32 = 6;
 /// Durations below this number of nanoseconds have a bucket of their own.
 const EXACT: u64 = 1 << (BUCKET_DIGITS + 1);
 
-/// Durations in nanoseconds: number, sum, minimum and maximum are exact. Quantiles have a relative
-/// error of at most 1/128 (0.8 %), and none below 128 ns.
+/// Maximum number of durations that are stored one by one.
+const MAX_STORED: usize = 4096;
+
+/// Durations in nanoseconds: number, sum, minimum and maximum are exact. Quantiles of up to 4,096
+/// durations are exact, too. Quantiles of more durations have a relative error of at most 1/128
+/// (0.8 %), and none below 128 ns.
 ///
-/// There are 64 buckets for each power of two, so that the memory does not depend on the number of
-/// durations.
+/// More durations are counted in buckets, 64 for each power of two, so that the memory does not
+/// depend on their number.
 ///
 /// ```
 /// use tumit_profile::duration_histogram::DurationHistogram;
@@ -27,6 +31,8 @@ pub struct DurationHistogram {
     sum: i128,
     min: i64,
     max: i64,
+    /// All durations. Empty if they are in buckets.
+    stored: Vec<i64>,
     buckets: FxHashMap<u16, u64>,
 }
 
@@ -56,7 +62,16 @@ impl DurationHistogram {
         self.max = self.max.max(nanos);
         self.count += 1;
         self.sum += i128::from(nanos);
-        *self.buckets.entry(bucket(nanos.cast_unsigned())).or_default() += 1;
+        self.store(nanos);
+    }
+
+    fn store(&mut self, nanos: i64) {
+        if self.buckets.is_empty() && self.stored.len() < MAX_STORED {
+            return self.stored.push(nanos);
+        }
+        for nanos in self.stored.drain(..).chain([nanos]) {
+            *self.buckets.entry(bucket(nanos.cast_unsigned())).or_default() += 1;
+        }
     }
 
     /// Adds all durations of another histogram.
@@ -69,9 +84,15 @@ impl DurationHistogram {
         self.max = self.max.max(other.max);
         self.count += other.count;
         self.sum += other.sum;
+        if !other.buckets.is_empty() {
+            for nanos in self.stored.drain(..) {
+                *self.buckets.entry(bucket(nanos.cast_unsigned())).or_default() += 1;
+            }
+        }
         for (&bucket, &count) in &other.buckets {
             *self.buckets.entry(bucket).or_default() += count;
         }
+        other.stored.iter().for_each(|&nanos| self.store(nanos));
     }
 
     /// Number of durations.
@@ -96,9 +117,14 @@ impl DurationHistogram {
 
     /// The smallest duration that the given share of all durations does not exceed, with the error
     /// above. `None` if there are no durations. A share of 0 gives the minimum, 1 the maximum. The
-    /// cost is proportional to the number of buckets with durations, at most 3,776.
+    /// cost is at most that of sorting 4,096 numbers.
     pub fn quantile(&self, share: f64) -> Option<i64> {
         let rank = ((share.clamp(0.0, 1.0) * self.count as f64).ceil() as u64).clamp(1, self.count.max(1));
+        if self.buckets.is_empty() {
+            let mut sorted = self.stored.clone();
+            sorted.sort_unstable();
+            return sorted.get(rank as usize - 1).copied();
+        }
         let mut buckets: Vec<(u16, u64)> = self.buckets.iter().map(|(&bucket, &count)| (bucket, count)).collect();
         buckets.sort_unstable();
         let mut smaller = 0;
@@ -112,10 +138,10 @@ impl DurationHistogram {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{Strategy as _, any, prop_assert};
+    use proptest::prelude::{Just, Strategy as _, any, prop_assert, prop_oneof};
     use proptest::proptest;
 
-    use super::DurationHistogram;
+    use super::{DurationHistogram, MAX_STORED};
 
     proptest! {
         #[test]
@@ -123,9 +149,12 @@ mod tests {
             // All magnitudes are equally frequent.
             nanos in proptest::collection::vec(
                 (0_u32..63, any::<i64>()).prop_map(|(shift, nanos)| (nanos & i64::MAX) >> shift), 1..40),
-            split in 0_usize..40,
+            // Up to 4,096 durations are exact.
+            repetitions in prop_oneof![Just(1), Just(60), Just(200)],
+            split in 0_usize..8_000,
             share in 0.0_f64..=1.0,
         ) {
+            let nanos = nanos.repeat(repetitions);
             let (mut all, mut others) = (DurationHistogram::default(), DurationHistogram::default());
             for (index, nanos) in nanos.iter().enumerate() {
                 if index < split { all.add(*nanos) } else { others.add(*nanos) }
@@ -136,7 +165,8 @@ mod tests {
             let rank = (share * sorted.len() as f64).ceil() as usize;
             let exact = sorted[rank.saturating_sub(1)];
             let quantile = all.quantile(share).expect("there are durations");
-            prop_assert!(exact.abs_diff(quantile) as f64 <= exact as f64 / 128.0, "{exact} {quantile}");
+            let error = if nanos.len() <= MAX_STORED { 0.0 } else { exact as f64 / 128.0 };
+            prop_assert!(exact.abs_diff(quantile) as f64 <= error, "{exact} {quantile}");
             prop_assert!(all.min() == sorted.first().copied() && all.max() == sorted.last().copied());
         }
     }

@@ -4,7 +4,10 @@
 //! for other tools.
 
 pub mod call_tree;
+pub mod container_names;
 pub mod duration_histogram;
+pub mod flame_graph;
+pub mod formats;
 pub mod profile;
 #[cfg(test)]
 mod random_traces;

@@ -21,9 +21,9 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::time_range::TimeRange;
 use tumit_paje::{ContainerId, TypeId};
 
-use super::{EventEntity, LinkEntity, QueryError, StateEntity, StateLaneId, TimelineSource, VariableSample};
 use super::entity_pages;
 use super::lane_merge::{self, InstantStates};
+use super::{EventEntity, LinkEntity, QueryError, StateEntity, StateLaneId, TimelineSource, VariableSample};
 
 /// The unlimited time range.
 pub(crate) const EVER: TimeRange = TimeRange { from: GlobalNanos(i64::MIN), to: GlobalNanos(i64::MAX) };

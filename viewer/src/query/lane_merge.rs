@@ -34,7 +34,8 @@ pub(crate) fn visit_lanes(
     mut visit: impl FnMut(&StateEntity, TimeRange) -> Result<(), QueryError>,
 ) -> Result<(), QueryError> {
     let size = (STATES_IN_MEMORY / lanes.len().max(1)).max(16);
-    let mut lanes: Vec<LaneCursor> = lanes.map(|(lane, time_range)| LaneCursor::new(lane, time_range, size, instants)).collect();
+    let mut lanes: Vec<LaneCursor> =
+        lanes.map(|(lane, time_range)| LaneCursor::new(lane, time_range, size, instants)).collect();
     let mut next = BinaryHeap::with_capacity(lanes.len());
     for (number, lane) in lanes.iter_mut().enumerate() {
         lane.fill(&list)?;

@@ -1,0 +1,180 @@
+//! The flame graph of a call tree: a bar for each path of calls, below that of its caller.
+
+use tumit_viewer::scene::{FilledRect, OutlineRect, Scene, SceneItem, SceneText, TextAnchor};
+use tumit_viewer::style::theme::font::{self, FontWeight};
+use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind};
+use tumit_viewer::text::time_display::{duration, group_digits};
+
+use crate::call_tree::{CallTree, ROOT};
+use crate::value_names::ValueNames;
+
+// All sizes and distances are in scene units.
+
+/// The empty border.
+const MARGIN: f32 = 24.0;
+/// Height of the title and the line below it.
+const HEADING: f32 = 52.0;
+/// Height of a bar, with the gap below it.
+const BAR: f32 = 20.0;
+/// The gap between bars.
+const GAP: f32 = 1.0;
+/// Size of the names.
+const NAME_SIZE: f32 = 11.5;
+/// The distance of a name from the edges of its bar.
+const PADDING: f32 = 4.0;
+/// Adjacent callees that are narrower share a grey bar.
+const LEAST_WIDTH: f32 = 0.5;
+
+/// The size and the texts of a flame graph.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names explain the fields")]
+pub struct FlameGraphOptions {
+    pub title: String,
+    /// A line below the title.
+    pub subtitle: String,
+    /// Width in scene units.
+    pub width: f32,
+    pub theme: ThemeKind,
+}
+
+/// A bar of the graph.
+struct FlameBar {
+    node: usize,
+    x: f32,
+    width: f32,
+    level: usize,
+}
+
+/// The bars of all nodes that are wide enough, and the grey bars of the others as (x, width, level).
+fn bars(tree: &CallTree, width: f32) -> (Vec<FlameBar>, Vec<(f32, f32, usize)>) {
+    let callees = tree.sorted_callees();
+    let total = tree.nodes()[ROOT].total.max(1) as f32;
+    let (mut bars, mut small_bars) = (Vec::new(), Vec::new());
+    let mut pending = vec![(ROOT, 0.0_f32, 0_usize)];
+    while let Some((caller, x, level)) = pending.pop() {
+        let mut left = x;
+        let mut small_width = 0.0;
+        for &node in &callees[caller] {
+            let bar_width = tree.nodes()[node as usize].total as f32 / total * width;
+            // Callees are sorted, so all narrow ones follow the wide ones.
+            if bar_width < LEAST_WIDTH {
+                small_width += bar_width;
+                continue;
+            }
+            bars.push(FlameBar { node: node as usize, x: left, width: bar_width, level });
+            pending.push((node as usize, left, level + 1));
+            left += bar_width;
+        }
+        if small_width >= LEAST_WIDTH {
+            small_bars.push((left, small_width, level));
+        }
+    }
+    (bars, small_bars)
+}
+
+/// Draws the flame graph. The width of a bar is the total time of its calls. Narrow bars are summed
+/// up in grey ones. The cost is proportional to the number of nodes.
+pub fn flame_graph(tree: &CallTree, names: &ValueNames, options: &FlameGraphOptions) -> Scene {
+    let theme = ColorTheme::new(options.theme);
+    let width = (options.width - 2.0 * MARGIN).max(1.0);
+    let (bars, small_bars) = bars(tree, width);
+    let levels = bars.iter().map(|bar| bar.level + 1).max().unwrap_or(0);
+    let mut items = Vec::with_capacity(2 * bars.len() + small_bars.len() + 2);
+    let heading = |text: &str, y: f32, size: f32, weight: FontWeight| {
+        SceneItem::Text(SceneText {
+            position: (MARGIN, y),
+            text: font::fit(text, size, weight, width).unwrap_or_default(),
+            size,
+            weight,
+            anchor: TextAnchor::Start,
+            fill: ColorWithOpacity::from_opaque(theme.ink),
+        })
+    };
+    items.push(heading(&options.title, MARGIN + 14.0, 18.0, FontWeight::SemiBold));
+    items.push(heading(&options.subtitle, MARGIN + 34.0, 12.5, FontWeight::Regular));
+    items.extend(small_bars.into_iter().map(|bar| small_bar(bar, &theme)));
+    bars.iter().for_each(|bar| draw_bar(tree, bar, names, &theme, &mut items));
+    Scene {
+        width: options.width,
+        height: 2.0 * MARGIN + HEADING + levels as f32 * BAR,
+        background: Some(theme.paper),
+        title: options.title.clone(),
+        description: options.subtitle.clone(),
+        items,
+        ..Scene::default()
+    }
+}
+
+fn frame(x: f32, width: f32, level: usize) -> OutlineRect {
+    let y = MARGIN + HEADING + level as f32 * BAR;
+    OutlineRect::new(MARGIN + x, y, (width - GAP).max(LEAST_WIDTH), BAR - GAP)
+}
+
+fn small_bar((x, width, level): (f32, f32, usize), theme: &ColorTheme) -> SceneItem {
+    SceneItem::Rect(FilledRect {
+        frame: frame(x, width, level),
+        fill: ColorWithOpacity::with_alpha(theme.ink, 0.3),
+        radius: 0.0,
+        id: None,
+        title: Some("calls that are too short to be drawn".to_owned()),
+    })
+}
+
+fn draw_bar(tree: &CallTree, bar: &FlameBar, names: &ValueNames, theme: &ColorTheme, items: &mut Vec<SceneItem>) {
+    let node = &tree.nodes()[bar.node];
+    let name = names.text(node.name);
+    let fill = theme.with_contrast(theme.fill(names.color(node.name)));
+    let frame = frame(bar.x, bar.width, bar.level);
+    items.push(SceneItem::Rect(FilledRect {
+        frame,
+        fill: ColorWithOpacity::from_opaque(fill),
+        radius: 1.5,
+        id: None,
+        title: Some(bar_title(tree, bar.node, name)),
+    }));
+    if let Some(text) = font::fit(name, NAME_SIZE, FontWeight::Regular, frame.width - 2.0 * PADDING) {
+        items.push(SceneItem::Text(SceneText {
+            position: (frame.x + PADDING, frame.y + BAR * 0.68),
+            text,
+            size: NAME_SIZE,
+            weight: FontWeight::Regular,
+            anchor: TextAnchor::Start,
+            fill: ColorWithOpacity::from_opaque(ColorTheme::text_on(fill)),
+        }));
+    }
+}
+
+/// The tooltip of a bar.
+fn bar_title(tree: &CallTree, index: usize, name: &str) -> String {
+    let node = &tree.nodes()[index];
+    let share = node.total as f64 / tree.nodes()[ROOT].total.max(1) as f64 * 100.0;
+    let text = |nanos: i128| duration(i64::try_from(nanos).unwrap_or(i64::MAX));
+    let calls = if node.calls == 1 { "call" } else { "calls" };
+    format!(
+        "{name}: {} ({share:.1} %), self {}, {} {calls}",
+        text(node.total),
+        text(node.self_time),
+        group_digits(node.calls)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bars;
+    use crate::call_tree::{CallTree, NameId};
+
+    #[test]
+    fn bars_of_callees_are_inside_the_bar_of_their_caller() {
+        let mut tree = CallTree::default();
+        let main = tree.callee(0, NameId(0));
+        let long = tree.callee(main, NameId(1));
+        let short = tree.callee(main, NameId(2));
+        for (node, total) in [(0, 1000), (main, 1000), (long, 600), (short, 1)] {
+            tree.node_mut(node).total = total;
+        }
+        let (bars, small_bars) = bars(&tree, 100.0);
+        let shapes: Vec<_> = bars.iter().map(|bar| (bar.node as u32, bar.x, bar.width, bar.level)).collect();
+        assert_eq!(shapes, [(main, 0.0, 100.0, 0), (long, 0.0, 60.0, 1)]);
+        assert!(small_bars.is_empty(), "a tenth of a unit is not visible");
+    }
+}
