@@ -139,3 +139,40 @@ fn errors_name_the_remedy() {
     assert!(error(&["--format", "png"]).contains("-o FILE.png"));
     assert!(error(&["--min-share", "200"]).contains("expected a number from 0 to 100"));
 }
+
+#[test]
+fn two_traces_are_compared_by_name_and_path() {
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let before = trace(folder.path());
+    let after = folder.path().join("after.paje");
+    // The first call of `work` takes 3 s instead of 2 s.
+    let text = fs::read_to_string(&before).expect("the trace exists").replace("13 3 t1 F", "13 4 t1 F");
+    let mut lines: Vec<&str> = text.lines().collect();
+    let start = lines.iter().position(|line| line.starts_with("12 4 t1")).expect("the second call begins");
+    let end = lines.iter().position(|line| *line == "13 4 t1 F").expect("the first call ends");
+    if start < end {
+        lines.swap(start, end);
+    }
+    fs::write(&after, lines.join("\n") + "\n").expect("the folder is writable");
+    let compare =
+        |options: &[&str]| succeed(tumit().arg("profile").arg(&before).arg("--compare").arg(&after).args(options));
+    assert_eq!(
+        compare(&["--csv"]),
+        "type,value,calls_before,calls_after,total_before,total_after,self_before,self_after\n\
+         Function,main,1,1,10,10,4,3\nFunction,work,4,4,10,11,10,11\n"
+    );
+    assert_eq!(
+        compare(&["--format", "folded"]),
+        "main 4000000000 3000000000\nmain;work 5000000000 6000000000\nmain;work;work 1000000000 1000000000\n\
+         work 4000000000 4000000000\n"
+    );
+    let report = compare(&[]);
+    assert!(report.contains("calls (before) and after (after)"), "{report}");
+    assert!(report.contains("+1.000 s") && report.contains("−25.0 %"), "{report}");
+    let file: Value = serde_json::from_str(&compare(&["--json"])).expect("it is JSON");
+    assert_eq!(file["profiles"][0]["calls"][1]["after"]["self"], 6_000_000_000_u64);
+    assert!(compare(&["--format", "svg"]).contains("before: 6.000 s"));
+    let bottom_up =
+        output(tumit().arg("profile").arg(&before).arg("--compare").arg(&after).args(["--tree", "bottom-up"]));
+    assert!(String::from_utf8_lossy(&bottom_up.stderr).contains("omit `--tree bottom-up`"));
+}

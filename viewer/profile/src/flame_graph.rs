@@ -1,11 +1,13 @@
 //! The flame graph of a call tree: a bar for each path of calls, below that of its caller.
 
+use tumit_viewer::query::RgbColor;
 use tumit_viewer::scene::{FilledRect, OutlineRect, Scene, SceneItem, SceneText, TextAnchor};
 use tumit_viewer::style::theme::font::{self, FontWeight};
-use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind};
+use tumit_viewer::style::theme::{ColorTheme, ColorWithOpacity, ThemeKind, mix, rgb};
 use tumit_viewer::text::time_display::{duration, group_digits};
 
 use crate::call_tree::{CallTree, ROOT};
+use crate::difference::ProfileDifference;
 use crate::value_names::ValueNames;
 
 // All sizes and distances are in scene units.
@@ -76,6 +78,63 @@ fn bars(tree: &CallTree, width: f32) -> (Vec<FlameBar>, Vec<(f32, f32, usize)>) 
 /// up in grey ones. The cost is proportional to the number of nodes.
 pub fn flame_graph(tree: &CallTree, names: &ValueNames, options: &FlameGraphOptions) -> Scene {
     let theme = ColorTheme::new(options.theme);
+    let style = |index: usize| {
+        let name = names.text(tree.nodes()[index].name);
+        let fill = theme.with_contrast(theme.fill(names.color(tree.nodes()[index].name)));
+        BarStyle { name, fill, title: bar_title(tree, index, name) }
+    };
+    scene(tree, &style, &theme, options)
+}
+
+/// Draws the flame graph of the second trace of a comparison. The colour of a bar is the change of
+/// the time of its calls: orange if they take more time than in the first trace, blue if they take
+/// less, grey if the change is below 5 %.
+pub fn difference_flame_graph(difference: &ProfileDifference, options: &FlameGraphOptions) -> Scene {
+    let theme = ColorTheme::new(options.theme);
+    let (before, after) = (&difference.tree_before, &difference.tree_after);
+    let style = |index: usize| {
+        let name = difference.text(after.nodes()[index].name);
+        let totals = [before.nodes()[index].total, after.nodes()[index].total];
+        let time = i64::try_from(totals[0]).unwrap_or(i64::MAX);
+        let title = format!("{}, before: {}", bar_title(after, index, name), duration(time));
+        BarStyle { name, fill: change_color(totals), title }
+    };
+    scene(after, &style, &theme, options)
+}
+
+/// The colours of a comparison. They differ for colour-blind readers.
+const MORE_TIME: RgbColor = rgb(0xd5_5e_00);
+const LESS_TIME: RgbColor = rgb(0x00_72_b2);
+const SAME_TIME: RgbColor = rgb(0xc4_c9_d0);
+/// The largest change that is drawn as none.
+const NO_CHANGE: f32 = 0.05;
+
+/// The colour of a change from the first time to the second one.
+fn change_color([before, after]: [i128; 2]) -> RgbColor {
+    let change = (after - before) as f32 / before.max(after).max(1) as f32;
+    if change.abs() < NO_CHANGE {
+        return SAME_TIME;
+    }
+    let color = if change > 0.0 { MORE_TIME } else { LESS_TIME };
+    // A small change is still visible.
+    let strength = 0.35 + 0.65 * change.abs().min(1.0);
+    mix([(color, strength), (SAME_TIME, 1.0 - strength)]).unwrap_or(color)
+}
+
+/// The texts and the colour of a bar.
+struct BarStyle<'a> {
+    name: &'a str,
+    fill: RgbColor,
+    /// The tooltip.
+    title: String,
+}
+
+fn scene<'a>(
+    tree: &CallTree,
+    style: &dyn Fn(usize) -> BarStyle<'a>,
+    theme: &ColorTheme,
+    options: &FlameGraphOptions,
+) -> Scene {
     let width = (options.width - 2.0 * MARGIN).max(1.0);
     let (bars, small_bars) = bars(tree, width);
     let levels = bars.iter().map(|bar| bar.level + 1).max().unwrap_or(0);
@@ -92,8 +151,8 @@ pub fn flame_graph(tree: &CallTree, names: &ValueNames, options: &FlameGraphOpti
     };
     items.push(heading(&options.title, MARGIN + 14.0, 18.0, FontWeight::SemiBold));
     items.push(heading(&options.subtitle, MARGIN + 34.0, 12.5, FontWeight::Regular));
-    items.extend(small_bars.into_iter().map(|bar| small_bar(bar, &theme)));
-    bars.iter().for_each(|bar| draw_bar(tree, bar, names, &theme, &mut items));
+    items.extend(small_bars.into_iter().map(|bar| small_bar(bar, theme)));
+    bars.iter().for_each(|bar| draw_bar(bar, style(bar.node), &mut items));
     Scene {
         width: options.width,
         height: 2.0 * MARGIN + HEADING + levels as f32 * BAR,
@@ -120,17 +179,15 @@ fn small_bar((x, width, level): (f32, f32, usize), theme: &ColorTheme) -> SceneI
     })
 }
 
-fn draw_bar(tree: &CallTree, bar: &FlameBar, names: &ValueNames, theme: &ColorTheme, items: &mut Vec<SceneItem>) {
-    let node = &tree.nodes()[bar.node];
-    let name = names.text(node.name);
-    let fill = theme.with_contrast(theme.fill(names.color(node.name)));
+fn draw_bar(bar: &FlameBar, style: BarStyle<'_>, items: &mut Vec<SceneItem>) {
+    let BarStyle { name, fill, title } = style;
     let frame = frame(bar.x, bar.width, bar.level);
     items.push(SceneItem::Rect(FilledRect {
         frame,
         fill: ColorWithOpacity::from_opaque(fill),
         radius: 1.5,
         id: None,
-        title: Some(bar_title(tree, bar.node, name)),
+        title: Some(title),
     }));
     if let Some(text) = font::fit(name, NAME_SIZE, FontWeight::Regular, frame.width - 2.0 * PADDING) {
         items.push(SceneItem::Text(SceneText {
@@ -160,7 +217,7 @@ fn bar_title(tree: &CallTree, index: usize, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::bars;
+    use super::{LESS_TIME, MORE_TIME, SAME_TIME, bars, change_color};
     use crate::call_tree::{CallTree, NameId};
 
     #[test]
@@ -176,5 +233,11 @@ mod tests {
         let shapes: Vec<_> = bars.iter().map(|bar| (bar.node as u32, bar.x, bar.width, bar.level)).collect();
         assert_eq!(shapes, [(main, 0.0, 100.0, 0), (long, 0.0, 60.0, 1)]);
         assert!(small_bars.is_empty(), "a tenth of a unit is not visible");
+    }
+
+    #[test]
+    fn colors_of_changes_are_strongest_for_new_and_missing_calls() {
+        assert_eq!([[0, 9], [9, 0], [100, 104]].map(change_color), [MORE_TIME, LESS_TIME, SAME_TIME]);
+        assert!(change_color([100, 110]).red > change_color([110, 100]).red);
     }
 }

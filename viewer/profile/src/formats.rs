@@ -1,11 +1,13 @@
 //! Profiles in the formats of other tools.
 
 mod csv;
+mod difference_tables;
 mod folded;
 mod json;
 mod speedscope;
 
 pub use csv::csv;
+pub use difference_tables::{difference_csv, difference_folded, difference_json};
 pub use folded::folded;
 pub use json::json;
 pub use speedscope::speedscope;
@@ -18,7 +20,7 @@ fn type_name(source: &dyn TimelineSource, ty: TypeId) -> String {
     source.model().types.get(ty.index()).map(|info| info.name.clone()).unwrap_or_default()
 }
 
-/// The names of a path of calls. `None` if the node has no self time.
+/// The paths of calls with self time, by name, and their self times.
 fn self_times(profile: &Profile) -> Vec<(Vec<&str>, i128)> {
     let nodes = profile.tree.nodes().iter().enumerate().skip(1).filter(|(_, node)| node.self_time > 0);
     let path = |index: usize| profile.tree.path(index).into_iter().map(|name| profile.names.text(name)).collect();

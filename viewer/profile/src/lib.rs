@@ -5,6 +5,7 @@
 
 pub mod call_tree;
 pub mod container_names;
+pub mod difference;
 pub mod duration_histogram;
 pub mod flame_graph;
 pub mod formats;

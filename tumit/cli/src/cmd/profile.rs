@@ -1,19 +1,22 @@
 //! `tumit profile`: shows calls, total and self time of states, and their call tree.
 
+mod difference_report;
 mod report;
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use tumit_perspectives::execution::categories::CategoryTable;
-use tumit_profile::call_tree::CallTree;
-use tumit_profile::flame_graph::{FlameGraphOptions, flame_graph};
+use tumit_profile::call_tree::{CallTree, ROOT};
+use tumit_profile::difference::ProfileDifference;
+use tumit_profile::flame_graph::{FlameGraphOptions, difference_flame_graph, flame_graph};
 use tumit_profile::formats;
 use tumit_profile::profile::{Profile, state_types};
 use tumit_profile::value_names::ValueGroups;
 use tumit_viewer::export::{self, ImageFormat};
-use tumit_viewer::filter::NamePattern;
+use tumit_viewer::filter::{FilterChain, NamePattern};
 use tumit_viewer::query::{GlobalNanos, OpenTimeRange, TimeRange, TimelineSource, TypeId};
 use tumit_viewer::style::theme::ThemeKind;
 use tumit_viewer::text::time_display::{duration, timestamp};
@@ -27,6 +30,7 @@ use crate::run_options::{RunOptions, index_choice};
 use crate::stored_categories::StoredCategories;
 use crate::term;
 use crate::view_filters::FilterOptions;
+use difference_report::difference_report;
 use report::{ReportSettings, report};
 
 /// Shows the profile of a trace: calls, total and self time per value, and the call tree
@@ -39,6 +43,7 @@ Examples:
   tumit profile run.tmt --group-by category                busy, overhead and idle time
   tumit profile run.tmt --filter 'only container Node 1'   one node
   tumit profile run.tmt -o flame.svg                       a flame graph; also .png
+  tumit profile before.tmt --compare after.tmt             what has become slower; -o FILE.svg draws it
   tumit profile run.tmt --format folded | flamegraph.pl    for other tools
   tumit profile run.tmt --format speedscope -o run.json    for https://www.speedscope.app
 
@@ -56,6 +61,10 @@ pub(crate) struct Args {
 
     #[arg(long, value_name = "RANGE", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP)]
     interval: Option<OpenTimeRange>,
+
+    /// Compares the trace with another one: the other is `after`, this one is `before`
+    #[arg(long, value_name = "TRACE")]
+    compare: Option<PathBuf>,
 
     /// The state types, with * and ? [default: all]
     #[arg(long = "type", value_name = "NAME")]
@@ -168,40 +177,53 @@ fn percent(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let format = args.format()?;
-    let chain = args.filters.chain(std::slice::from_ref(&args.path))?;
-    let opened = args.run.open(&args.path, index_choice(args.index.as_ref()), tumit_viewer::open)?;
-    let Some(source) = opened else { return Ok(ExitStatus::InputHasMistakes) };
-    let summary = source.summary();
-    let mut printed = PrintedDiagnostics::of(&summary);
-    let rules = args.stored_categories.rules_before(source.as_ref(), &[]);
-    let source = args.filters.apply(&chain, source)?;
-    let source = source.as_ref();
-    let extent = source.extent();
-    let mut range = args.interval.map_or(Ok(extent), |range| range.intersection(extent))?;
-    // A trace without duration counts as its first nanosecond.
-    range.to = range.to.max(GlobalNanos(range.from.0.saturating_add(1)));
-    let groups = match args.group_by {
-        Some(GroupChoice::Prefix) => ValueGroups::Prefix,
-        Some(GroupChoice::Category) => ValueGroups::Category(CategoryTable::new(&source.model(), &rules)),
-        None if args.group.is_empty() => ValueGroups::None,
-        None => ValueGroups::Patterns(args.group.iter().map(NamePattern::new).collect()),
-    };
-    let profiles = profiles(source, &args.types(source)?, range, &groups)?;
-    let bytes = args.bytes(source, &summary.name, &profiles, format)?;
-    match &args.output {
-        Some(path) => {
-            let file = OutputFile::create(path)?;
-            (&file).write_all(&bytes).with_context(|| format!("cannot write `{}`", path.display()))?;
-            file.finish()?;
-        }
-        None => {
-            let mut out = term::stdout();
-            out.write_all(&bytes)?;
-            out.flush()?;
-        }
+    let mut traces = vec![args.path.clone()];
+    traces.extend(args.compare.clone());
+    let chain = args.filters.chain(&traces)?;
+    let mut profiled = Vec::new();
+    for path in &traces {
+        let Some(trace) = args.profiled_trace(path, &chain)? else { return Ok(ExitStatus::InputHasMistakes) };
+        profiled.push(trace);
     }
-    printed.print_new(&source.summary());
-    Ok(if summary.is_intact() { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+    let bytes = match profiled.as_slice() {
+        [before, after] => args.difference_bytes(before, after, format)?,
+        [trace, ..] => args.bytes(trace, format)?,
+        [] => Vec::new(),
+    };
+    args.write(&bytes)?;
+    let mut is_intact = true;
+    for trace in &mut profiled {
+        let summary = trace.source.summary();
+        trace.printed.print_new(&summary);
+        is_intact &= summary.is_intact();
+    }
+    Ok(if is_intact { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
+}
+
+/// A trace and its profiles.
+struct ProfiledTrace {
+    name: String,
+    source: Arc<dyn TimelineSource>,
+    profiles: Vec<Profile>,
+    printed: PrintedDiagnostics,
+}
+
+impl ProfiledTrace {
+    fn type_name(&self, profile: &Profile) -> String {
+        self.source.model().types.get(profile.ty.index()).map(|info| info.name.clone()).unwrap_or_default()
+    }
+
+    /// The profiles of the state types that both traces have, by their names.
+    fn differences(&self, after: &Self) -> Vec<(String, ProfileDifference)> {
+        let named =
+            |trace: &Self| -> Vec<String> { trace.profiles.iter().map(|profile| trace.type_name(profile)).collect() };
+        let names_after = named(after);
+        let pairs = self.profiles.iter().zip(named(self)).filter_map(|(before, name)| {
+            let index = names_after.iter().position(|other| *other == name)?;
+            Some((name, ProfileDifference::new(before, &after.profiles[index])))
+        });
+        pairs.collect()
+    }
 }
 
 /// The profiles of some state types. Long work shows its progress.
@@ -226,6 +248,41 @@ fn profiles(
 }
 
 impl Args {
+    /// Opens a trace and computes its profiles. `None` if `--strict` rejects it.
+    fn profiled_trace(&self, path: &Path, chain: &FilterChain) -> anyhow::Result<Option<ProfiledTrace>> {
+        let opened = self.run.open(path, index_choice(self.index.as_ref()), tumit_viewer::open)?;
+        let Some(source) = opened else { return Ok(None) };
+        let summary = source.summary();
+        let printed = PrintedDiagnostics::of(&summary);
+        let rules = self.stored_categories.rules_before(source.as_ref(), &[]);
+        let source = self.filters.apply(chain, source)?;
+        let extent = source.extent();
+        let mut range = self.interval.map_or(Ok(extent), |range| range.intersection(extent))?;
+        // A trace without duration counts as its first nanosecond.
+        range.to = range.to.max(GlobalNanos(range.from.0.saturating_add(1)));
+        let groups = match self.group_by {
+            Some(GroupChoice::Prefix) => ValueGroups::Prefix,
+            Some(GroupChoice::Category) => ValueGroups::Category(CategoryTable::new(&source.model(), &rules)),
+            None if self.group.is_empty() => ValueGroups::None,
+            None => ValueGroups::Patterns(self.group.iter().map(NamePattern::new).collect()),
+        };
+        let profiles = profiles(source.as_ref(), &self.types(source.as_ref())?, range, &groups)?;
+        Ok(Some(ProfiledTrace { name: summary.name, source, profiles, printed }))
+    }
+
+    /// Writes the result to the output file or to standard output.
+    fn write(&self, bytes: &[u8]) -> anyhow::Result<()> {
+        let Some(path) = &self.output else {
+            let mut out = term::stdout();
+            out.write_all(bytes)?;
+            out.flush()?;
+            return Ok(());
+        };
+        let file = OutputFile::create(path)?;
+        (&file).write_all(bytes).with_context(|| format!("cannot write `{}`", path.display()))?;
+        file.finish()
+    }
+
     /// The format, from the options or the name of the output file. It is checked before a long
     /// trace is read.
     fn format(&self) -> anyhow::Result<ProfileFormat> {
@@ -250,6 +307,15 @@ impl Args {
         if format == ProfileFormat::Png && self.output.is_none() {
             bail!("--format png writes an image: name its file by `-o FILE.png`");
         }
+        if format == ProfileFormat::Speedscope && self.compare.is_some() {
+            bail!("speedscope shows one trace: omit `--compare`, or choose another format");
+        }
+        if self.tree == Some(TreeChoice::BottomUp) && self.compare.is_some() {
+            bail!("--compare shows calls top-down: omit `--tree bottom-up`");
+        }
+        if self.index.is_some() && self.compare.is_some() {
+            bail!("--index names the index of one trace, but --compare opens two: omit `--index`");
+        }
         Ok(format)
     }
 
@@ -269,13 +335,10 @@ impl Args {
         Ok(chosen)
     }
 
-    fn bytes(
-        &self,
-        source: &dyn TimelineSource,
-        name: &str,
-        profiles: &[Profile],
-        format: ProfileFormat,
-    ) -> anyhow::Result<Vec<u8>> {
+    /// The result for one trace.
+    fn bytes(&self, trace: &ProfiledTrace, format: ProfileFormat) -> anyhow::Result<Vec<u8>> {
+        let ProfiledTrace { name, source, profiles, .. } = trace;
+        let source = source.as_ref();
         Ok(match format {
             ProfileFormat::Text => {
                 let settings = ReportSettings { trace: name, min_share: self.min_share / 100.0 };
@@ -285,44 +348,74 @@ impl Args {
             ProfileFormat::Json => formats::json(source, name, profiles).into_bytes(),
             ProfileFormat::Folded => formats::folded(profiles).into_bytes(),
             ProfileFormat::Speedscope => formats::speedscope(source, name, profiles).into_bytes(),
-            ProfileFormat::Svg => self.image(source, name, profiles, ImageFormat::Svg)?,
-            ProfileFormat::Png => self.image(source, name, profiles, ImageFormat::Png)?,
+            ProfileFormat::Svg => self.image(trace, ImageFormat::Svg)?,
+            ProfileFormat::Png => self.image(trace, ImageFormat::Png)?,
+        })
+    }
+
+    /// The result for two traces.
+    fn difference_bytes(
+        &self,
+        before: &ProfiledTrace,
+        after: &ProfiledTrace,
+        format: ProfileFormat,
+    ) -> anyhow::Result<Vec<u8>> {
+        let differences = before.differences(after);
+        if differences.is_empty() {
+            bail!("{} and {} have no state type of the same name", before.name, after.name);
+        }
+        let names = [before.name.as_str(), after.name.as_str()];
+        let image = |format: ImageFormat| {
+            let deepest = differences.iter().max_by_key(|(_, difference)| image_priority(&difference.tree_after));
+            let Some((ty, difference)) = deepest else { bail!("{} has no states", after.name) };
+            let options = FlameGraphOptions {
+                title: format!("{ty}: {} compared with {}", after.name, before.name),
+                subtitle: "orange: more time, blue: less time, grey: less than 5 % change".to_owned(),
+                width: self.width as f32,
+                theme: ThemeKind::Light,
+            };
+            Ok(export::encode(&difference_flame_graph(difference, &options), format, 1.0)?)
+        };
+        Ok(match format {
+            ProfileFormat::Text => {
+                let has_tree = |difference: &ProfileDifference| match self.tree {
+                    None => is_nested(&difference.tree_after),
+                    Some(choice) => choice != TreeChoice::None,
+                };
+                difference_report(names, &differences, self.min_share / 100.0, has_tree).into_bytes()
+            }
+            ProfileFormat::Csv => formats::difference_csv(&differences).into_bytes(),
+            ProfileFormat::Json => formats::difference_json(names, &differences).into_bytes(),
+            ProfileFormat::Folded => formats::difference_folded(&differences).into_bytes(),
+            ProfileFormat::Speedscope => bail!("speedscope shows one trace"),
+            ProfileFormat::Svg => image(ImageFormat::Svg)?,
+            ProfileFormat::Png => image(ImageFormat::Png)?,
         })
     }
 
     /// The tree to show, and its direction.
     fn shown_tree(&self, profile: &Profile) -> Option<(CallTree, &'static str)> {
-        let is_nested = profile.tree.nodes().iter().any(|node| node.depth > 1);
         match self.tree {
-            None if is_nested => Some((profile.tree.clone(), "top-down")),
+            None if is_nested(&profile.tree) => Some((profile.tree.clone(), "top-down")),
             Some(TreeChoice::TopDown) => Some((profile.tree.clone(), "top-down")),
             Some(TreeChoice::BottomUp) => Some((profile.tree.bottom_up(MAX_CALLERS), "bottom-up")),
             None | Some(TreeChoice::None) => None,
         }
     }
 
-    /// The flame graph of the state type with the most time in nested states.
-    fn image(
-        &self,
-        source: &dyn TimelineSource,
-        name: &str,
-        profiles: &[Profile],
-        format: ImageFormat,
-    ) -> anyhow::Result<Vec<u8>> {
-        let deepest = |profile: &&Profile| {
-            let depth = profile.tree.nodes().iter().map(|node| node.depth).max().unwrap_or(0);
-            (depth.min(2), profile.tree.nodes()[0].total)
+    /// The flame graph of one state type.
+    fn image(&self, trace: &ProfiledTrace, format: ImageFormat) -> anyhow::Result<Vec<u8>> {
+        let Some(profile) = trace.profiles.iter().max_by_key(|profile| image_priority(&profile.tree)) else {
+            bail!("{} has no states", trace.name)
         };
-        let Some(profile) = profiles.iter().max_by_key(deepest) else { bail!("the trace has no states") };
-        let model = source.model();
-        let ty = model.types.get(profile.ty.index()).map_or("", |info| info.name.as_str());
         let (tree, direction) = self.shown_tree(profile).unwrap_or_else(|| (profile.tree.clone(), "top-down"));
         let TimeRange { from, to } = profile.time_range;
         let length = to.0.saturating_sub(from.0);
+        let noun = if profile.containers == 1 { "container" } else { "containers" };
         let options = FlameGraphOptions {
-            title: format!("{name}: {ty}"),
+            title: format!("{}: {}", trace.name, trace.type_name(profile)),
             subtitle: format!(
-                "{} containers, {} from {}, {direction}",
+                "{} {noun}, {} from {}, {direction}",
                 profile.containers,
                 duration(length),
                 timestamp(from, (length / 1000).max(1))
@@ -332,4 +425,14 @@ impl Args {
         };
         Ok(export::encode(&flame_graph(&tree, &profile.names, &options), format, 1.0)?)
     }
+}
+
+fn is_nested(tree: &CallTree) -> bool {
+    tree.nodes().iter().any(|node| node.depth > 1)
+}
+
+/// An image shows the state type with the largest priority: nested states before others, then those
+/// with the most time.
+fn image_priority(tree: &CallTree) -> (bool, i128) {
+    (is_nested(tree), tree.nodes()[ROOT].total)
 }

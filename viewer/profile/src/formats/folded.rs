@@ -5,15 +5,19 @@ use std::fmt::Write as _;
 use super::self_times;
 use crate::profile::Profile;
 
+/// A name in a line of a stack: `;` separates names, and a line break ends the stack.
+pub(super) fn stack_name(name: &str) -> String {
+    name.replace(';', ",").replace(char::is_control, " ")
+}
+
 /// A line for each path of calls with self time: the names, separated by `;`, a blank and the self
 /// time in nanoseconds. In names, `;` becomes `,`, and control characters become blanks.
 ///
 /// The lines are sorted. The cost is proportional to the sum of the depths of all nodes.
 pub fn folded(profiles: &[Profile]) -> String {
-    let clean = |name: &str| name.replace(';', ",").replace(char::is_control, " ");
     let mut text = String::new();
     for (path, nanos) in profiles.iter().flat_map(self_times) {
-        let names: Vec<String> = path.into_iter().map(clean).collect();
+        let names: Vec<String> = path.into_iter().map(stack_name).collect();
         let _ = writeln!(text, "{} {nanos}", names.join(";"));
     }
     text

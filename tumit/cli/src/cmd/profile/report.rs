@@ -47,14 +47,14 @@ pub(super) fn report(
 }
 
 /// The text of a sum of times. The sum over many containers can exceed 64 bits of nanoseconds.
-fn time_text(nanos: i128) -> String {
+pub(super) fn time_text(nanos: i128) -> String {
     match i64::try_from(nanos) {
         Ok(nanos) => duration(nanos),
         Err(_) => format!("{} d", group_digits(u64::try_from(nanos / 86_400_000_000_000).unwrap_or(u64::MAX))),
     }
 }
 
-fn share_text(share: f64) -> String {
+pub(super) fn share_text(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
@@ -141,12 +141,14 @@ fn append_tree(text: &mut String, profile: &Profile, tree: &CallTree, direction:
     let right: Vec<usize> = (0..rows[0].len() - 1).collect();
     let hidden = tree.nodes().len() - rows.len();
     text_table::append_whole(text, &rows, &right);
+    append_hidden_count(text, hidden, &share_text(min_share));
+}
+
+/// A line with the number of lines that are left out.
+pub(super) fn append_hidden_count(text: &mut String, hidden: usize, min_share: &str) {
     if hidden > 0 {
         let (noun, verb) = if hidden == 1 { ("line", "is") } else { ("lines", "are") };
-        text.push_str(&format!(
-            "{} {noun} with less than {} {verb} left out (--min-share)\n",
-            group_digits(hidden as u64),
-            share_text(min_share)
-        ));
+        let count = group_digits(hidden as u64);
+        text.push_str(&format!("{count} {noun} with less than {min_share} {verb} left out (--min-share)\n"));
     }
 }
