@@ -176,3 +176,19 @@ fn two_traces_are_compared_by_name_and_path() {
         output(tumit().arg("profile").arg(&before).arg("--compare").arg(&after).args(["--tree", "bottom-up"]));
     assert!(String::from_utf8_lossy(&bottom_up.stderr).contains("omit `--tree bottom-up`"));
 }
+
+#[test]
+fn phases_are_the_nth_occurrences_in_all_containers() {
+    assert_eq!(
+        profile(&["--phase", "work", "--csv"]),
+        "value,number,from,to,containers,duration_mean,duration_max,max_in,self_mean,is_outlier\n\
+         work,1,0.0,4.0,2,3.0,4.0,second,3.0,false\nwork,2,4.0,8.0,1,4.0,4.0,first,3.0,false\n"
+    );
+    assert!(profile(&["--phase", "w*"]).contains("work 1"));
+    let json: Value = serde_json::from_str(&profile(&["--phase", "work", "--json"])).expect("it is JSON");
+    assert_eq!(json[1]["duration_max"], 4e9);
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let output = output(tumit().arg("profile").arg(trace(folder.path())).args(["--phase", "step"]));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("no state is called `step` in this time range; the trace has main, work"), "{error}");
+}

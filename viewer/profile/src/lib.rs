@@ -9,6 +9,7 @@ pub mod difference;
 pub mod duration_histogram;
 pub mod flame_graph;
 pub mod formats;
+pub mod phases;
 pub mod profile;
 #[cfg(test)]
 mod random_traces;

@@ -195,7 +195,7 @@ impl Sums<'_> {
 
 /// The containers of the source with states of a type. Members of groups replace their groups,
 /// because states of several members may overlap.
-fn containers_with(source: &dyn TimelineSource, ty: TypeId) -> Vec<ContainerId> {
+pub(crate) fn containers_with(source: &dyn TimelineSource, ty: TypeId) -> Vec<ContainerId> {
     let groups = source.state_lane_groups().into_iter().filter(|group| group.ty == ty);
     let members = |group: NestedLaneGroup| {
         let members = source.members_with(group.container, ty);

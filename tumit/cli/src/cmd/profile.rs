@@ -1,6 +1,7 @@
 //! `tumit profile`: shows calls, total and self time of states, and their call tree.
 
 mod difference_report;
+mod phase_report;
 mod report;
 
 use std::io::Write as _;
@@ -13,6 +14,7 @@ use tumit_profile::call_tree::{CallTree, ROOT};
 use tumit_profile::difference::ProfileDifference;
 use tumit_profile::flame_graph::{FlameGraphOptions, difference_flame_graph, flame_graph};
 use tumit_profile::formats;
+use tumit_profile::phases::PhaseList;
 use tumit_profile::profile::{Profile, state_types};
 use tumit_profile::value_names::ValueGroups;
 use tumit_viewer::export::{self, ImageFormat};
@@ -31,6 +33,7 @@ use crate::stored_categories::StoredCategories;
 use crate::term;
 use crate::view_filters::FilterOptions;
 use difference_report::difference_report;
+use phase_report::{phase_csv, phase_json, phase_text};
 use report::{ReportSettings, report};
 
 /// Shows the profile of a trace: calls, total and self time per value, and the call tree
@@ -44,6 +47,7 @@ Examples:
   tumit profile run.tmt --filter 'only container Node 1'   one node
   tumit profile run.tmt -o flame.svg                       a flame graph; also .png
   tumit profile before.tmt --compare after.tmt             what has become slower; -o FILE.svg draws it
+  tumit profile run.tmt --phase 'step*'                    each iteration: duration, imbalance, outliers
   tumit profile run.tmt --format folded | flamegraph.pl    for other tools
   tumit profile run.tmt --format speedscope -o run.json    for https://www.speedscope.app
 
@@ -65,6 +69,11 @@ pub(crate) struct Args {
     /// Compares the trace with another one: the other is `after`, this one is `before`
     #[arg(long, value_name = "TRACE")]
     compare: Option<PathBuf>,
+
+    /// Lists the occurrences of these values, such as iterations, instead of the profile: the n-th
+    /// occurrences of all containers are the n-th phase
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["compare", "group", "group_by", "tree"])]
+    phase: Option<String>,
 
     /// The state types, with * and ? [default: all]
     #[arg(long = "type", value_name = "NAME")]
@@ -160,6 +169,8 @@ enum ProfileFormat {
     Png,
 }
 
+/// Maximum number of values in an error message.
+const MAX_LISTED_VALUES: usize = 12;
 /// Steps of the progress of one state type.
 const PROGRESS_STEPS: u64 = 1000;
 /// Maximum length of the chains of callers in a bottom-up tree.
@@ -187,6 +198,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     }
     let bytes = match profiled.as_slice() {
         [before, after] => args.difference_bytes(before, after, format)?,
+        [ProfiledTrace { phases: Some(phases), source, name, .. }, ..] => match format {
+            ProfileFormat::Csv => phase_csv(source.as_ref(), phases),
+            ProfileFormat::Json => phase_json(source.as_ref(), phases),
+            _ => phase_text(source.as_ref(), name, phases),
+        }
+        .into_bytes(),
         [trace, ..] => args.bytes(trace, format)?,
         [] => Vec::new(),
     };
@@ -205,6 +222,8 @@ struct ProfiledTrace {
     name: String,
     source: Arc<dyn TimelineSource>,
     profiles: Vec<Profile>,
+    /// The phases, if the user requests them instead of the profiles.
+    phases: Option<PhaseList>,
     printed: PrintedDiagnostics,
 }
 
@@ -247,6 +266,21 @@ fn profiles(
     types.iter().enumerate().map(profile).collect()
 }
 
+/// The occurrences of the values with a name.
+fn phases(source: &dyn TimelineSource, types: &[TypeId], range: TimeRange, name: &str) -> anyhow::Result<PhaseList> {
+    let list = PhaseList::new(source, types, range, &NamePattern::new(name))?;
+    if list.phases.is_empty() {
+        let model = source.model();
+        let mut known: Vec<&str> =
+            model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.name.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        known.truncate(MAX_LISTED_VALUES);
+        bail!("--phase: no state is called `{name}` in this time range; the trace has {}", known.join(", "));
+    }
+    Ok(list)
+}
+
 impl Args {
     /// Opens a trace and computes its profiles. `None` if `--strict` rejects it.
     fn profiled_trace(&self, path: &Path, chain: &FilterChain) -> anyhow::Result<Option<ProfiledTrace>> {
@@ -266,8 +300,13 @@ impl Args {
             None if self.group.is_empty() => ValueGroups::None,
             None => ValueGroups::Patterns(self.group.iter().map(NamePattern::new).collect()),
         };
-        let profiles = profiles(source.as_ref(), &self.types(source.as_ref())?, range, &groups)?;
-        Ok(Some(ProfiledTrace { name: summary.name, source, profiles, printed }))
+        let types = self.types(source.as_ref())?;
+        let phases = self.phase.as_ref().map(|name| phases(source.as_ref(), &types, range, name)).transpose()?;
+        let profiles = match phases {
+            Some(_) => Vec::new(),
+            None => profiles(source.as_ref(), &types, range, &groups)?,
+        };
+        Ok(Some(ProfiledTrace { name: summary.name, source, profiles, phases, printed }))
     }
 
     /// Writes the result to the output file or to standard output.
@@ -312,6 +351,10 @@ impl Args {
         }
         if self.tree == Some(TreeChoice::BottomUp) && self.compare.is_some() {
             bail!("--compare shows calls top-down: omit `--tree bottom-up`");
+        }
+        let is_table = matches!(format, ProfileFormat::Text | ProfileFormat::Csv | ProfileFormat::Json);
+        if self.phase.is_some() && !is_table {
+            bail!("--phase prints a table: choose `--format text`, `csv` or `json`");
         }
         if self.index.is_some() && self.compare.is_some() {
             bail!("--index names the index of one trace, but --compare opens two: omit `--index`");
