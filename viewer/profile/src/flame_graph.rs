@@ -47,7 +47,8 @@ struct FlameBar {
     level: usize,
 }
 
-/// The bars of all nodes that are wide enough, and the grey bars of the others as (x, width, level).
+/// The bars of all nodes that are wide enough, and the grey bars of the others as (x, width,
+/// level).
 fn bars(tree: &CallTree, width: f32) -> (Vec<FlameBar>, Vec<(f32, f32, usize)>) {
     let callees = tree.sorted_callees();
     let total = tree.nodes()[ROOT].total.max(1) as f32;

@@ -1,7 +1,7 @@
 //! Profiles of a trace: calls, total and self time of each value, and call trees.
 //!
-//! A [`Profile`](profile::Profile) reads the states of one type in a time range. `formats` writes it
-//! for other tools.
+//! A [`Profile`](profile::Profile) reads the states of one type in a time range. `formats` writes
+//! it for other tools.
 
 pub mod call_tree;
 pub mod container_names;

@@ -14,8 +14,8 @@ const OUTLIER_DEVIATIONS: f64 = 3.0;
 const DEVIATION_SCALE: f64 = 1.4826;
 /// Fewer phases have no outliers.
 const MIN_PHASES_FOR_OUTLIERS: usize = 5;
-/// A phase whose duration differs by a smaller share of the median is no outlier: the durations of a
-/// regular program may be almost equal.
+/// A phase whose duration differs by a smaller share of the median is no outlier: the durations of
+/// a regular program may be almost equal.
 const MIN_OUTLIER_CHANGE: f64 = 0.05;
 
 /// A phase: the n-th occurrence of a value in each container.
