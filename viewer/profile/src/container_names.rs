@@ -1,4 +1,4 @@
-//! [`ContainerNames`]: the names of containers for tables.
+//! [`UniqueContainerNames`]: the names of containers for tables.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_viewer::query::{ContainerId, TimelineSource};
@@ -6,9 +6,9 @@ use tumit_viewer::query::{ContainerId, TimelineSource};
 /// The names of all containers of a source. A name that several containers share is preceded by the
 /// names of the parents, separated by `/`.
 #[derive(Clone, Debug)]
-pub struct ContainerNames(FxHashMap<ContainerId, String>);
+pub struct UniqueContainerNames(FxHashMap<ContainerId, String>);
 
-impl ContainerNames {
+impl UniqueContainerNames {
     /// Reads the containers of a source.
     pub fn new(source: &dyn TimelineSource) -> Self {
         let list = source.containers();

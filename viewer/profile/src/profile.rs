@@ -21,7 +21,7 @@ const MAX_JOBS: u64 = 1 << 12;
 /// The largest and the mean time of a name, over all containers with states of the type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Imbalance {
+pub struct TimeImbalance {
     /// The largest total time in a container, in nanoseconds.
     pub max: i128,
     /// The container with this time. The first one if several have it.
@@ -30,7 +30,7 @@ pub struct Imbalance {
     pub mean: f64,
 }
 
-impl Imbalance {
+impl TimeImbalance {
     /// The largest time divided by the mean: 1 if all containers have the same time.
     pub fn ratio(self) -> f64 {
         if self.mean > 0.0 { self.max as f64 / self.mean } else { 1.0 }
@@ -52,7 +52,7 @@ pub struct NameProfile {
     /// The durations of the calls, whole even if a call exceeds the time range.
     pub durations: DurationHistogram,
     /// The distribution of the total time over the containers.
-    pub imbalance: Imbalance,
+    pub imbalance: TimeImbalance,
 }
 
 /// The profile of a state type in a time range.
@@ -187,9 +187,9 @@ impl Sums<'_> {
         self.total.merge(&calls);
     }
 
-    fn imbalance(&self, times: NameTimes, max: i128, container: usize) -> Imbalance {
+    fn imbalance(&self, times: NameTimes, max: i128, container: usize) -> TimeImbalance {
         let mean = times.total as f64 / self.containers.len().max(1) as f64;
-        Imbalance { max: max.max(0), container: self.containers[container], mean }
+        TimeImbalance { max: max.max(0), container: self.containers[container], mean }
     }
 }
 

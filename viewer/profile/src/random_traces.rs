@@ -19,20 +19,20 @@ const STATE_TYPE: TypeId = TypeId(2);
 
 /// An operation on the states of a container.
 #[derive(Clone, Copy, Debug)]
-enum Operation {
+enum StackOperation {
     Push(usize),
     Set(usize),
     Pop,
 }
 
 /// The operations of a container, each with the nanoseconds since the one before.
-type Operations = Vec<(i64, Operation)>;
+type Operations = Vec<(i64, StackOperation)>;
 
 fn operations() -> impl Strategy<Value = Operations> {
     let operation = prop_oneof![
-        4 => (0..NAMES.len()).prop_map(Operation::Push),
-        1 => (0..NAMES.len()).prop_map(Operation::Set),
-        4 => Just(Operation::Pop),
+        4 => (0..NAMES.len()).prop_map(StackOperation::Push),
+        1 => (0..NAMES.len()).prop_map(StackOperation::Set),
+        4 => Just(StackOperation::Pop),
     ];
     vec((0_i64..4, operation), 0..24)
 }
@@ -56,14 +56,14 @@ fn states(operations: &Operations, end: i64) -> Vec<State> {
     for (wait, operation) in operations {
         time += wait;
         match *operation {
-            Operation::Push(name) => open.push((time, name)),
-            Operation::Set(name) => {
+            StackOperation::Push(name) => open.push((time, name)),
+            StackOperation::Set(name) => {
                 while !open.is_empty() {
                     close(&mut open, time);
                 }
                 open.push((time, name));
             }
-            Operation::Pop => close(&mut open, time),
+            StackOperation::Pop => close(&mut open, time),
         }
     }
     while !open.is_empty() {
@@ -92,9 +92,9 @@ fn trace_text(all: &[Operations], end: i64) -> String {
         for (wait, operation) in operations {
             time += wait;
             let line = match *operation {
-                Operation::Push(name) => format!("12 {} t{index} S {}", seconds(time), NAMES[name]),
-                Operation::Set(name) => format!("11 {} t{index} S {}", seconds(time), NAMES[name]),
-                Operation::Pop => format!("13 {} t{index} S", seconds(time)),
+                StackOperation::Push(name) => format!("12 {} t{index} S {}", seconds(time), NAMES[name]),
+                StackOperation::Set(name) => format!("11 {} t{index} S {}", seconds(time), NAMES[name]),
+                StackOperation::Pop => format!("13 {} t{index} S", seconds(time)),
             };
             lines.push((time, line));
         }

@@ -3,8 +3,8 @@
 use tumit_viewer::query::TimelineSource;
 use tumit_viewer::text::csv_cell;
 
-use super::type_name;
-use crate::container_names::ContainerNames;
+use super::paths::type_name;
+use crate::container_names::UniqueContainerNames;
 use crate::profile::{NameProfile, Profile};
 
 /// The names of the columns.
@@ -26,7 +26,7 @@ const COLUMNS: [&str; 13] = [
 
 /// A row for each name of each state type. Times are in seconds, shares are from 0 to 1.
 pub fn csv(source: &dyn TimelineSource, profiles: &[Profile]) -> String {
-    let containers = ContainerNames::new(source);
+    let containers = UniqueContainerNames::new(source);
     let mut bytes = COLUMNS.join(",").into_bytes();
     bytes.push(b'\n');
     for profile in profiles {
@@ -44,7 +44,7 @@ pub fn csv(source: &dyn TimelineSource, profiles: &[Profile]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn cells(ty: &str, profile: &Profile, name: &NameProfile, containers: &ContainerNames) -> [String; 13] {
+fn cells(ty: &str, profile: &Profile, name: &NameProfile, containers: &UniqueContainerNames) -> [String; 13] {
     let seconds = |nanos: f64| (nanos / 1e9).to_string();
     let duration = |nanos: Option<i64>| nanos.map_or_else(String::new, |nanos| seconds(nanos as f64));
     let durations = &name.durations;

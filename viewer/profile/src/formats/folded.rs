@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::self_times;
+use super::paths::self_times;
 use crate::profile::Profile;
 
 /// A name in a line of a stack: `;` separates names, and a line break ends the stack.

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use tumit_viewer::query::TimelineSource;
 use tumit_viewer::stats::json_number;
 
-use super::type_name;
+use super::paths::type_name;
 use crate::call_tree::ROOT;
-use crate::container_names::ContainerNames;
+use crate::container_names::UniqueContainerNames;
 use crate::profile::{NameProfile, Profile};
 
 pub(super) use tumit_viewer::stats::json_number as number;
@@ -14,12 +14,12 @@ pub(super) use tumit_viewer::stats::json_number as number;
 /// A document with the profile of each state type: its values, and the nodes of its call tree, each
 /// with the id of its caller. Times are in nanoseconds, shares are from 0 to 1.
 pub fn json(source: &dyn TimelineSource, trace_name: &str, profiles: &[Profile]) -> String {
-    let names = ContainerNames::new(source);
+    let names = UniqueContainerNames::new(source);
     let profiles: Vec<Value> = profiles.iter().map(|profile| profile_value(source, profile, &names)).collect();
     json!({ "trace": trace_name, "profiles": profiles }).to_string() + "\n"
 }
 
-fn profile_value(source: &dyn TimelineSource, profile: &Profile, containers: &ContainerNames) -> Value {
+fn profile_value(source: &dyn TimelineSource, profile: &Profile, containers: &UniqueContainerNames) -> Value {
     let rows: Vec<Value> = profile.by_name.iter().map(|name| name_value(profile, name, containers)).collect();
     json!({
         "type": type_name(source, profile.ty),
@@ -32,7 +32,7 @@ fn profile_value(source: &dyn TimelineSource, profile: &Profile, containers: &Co
     })
 }
 
-fn name_value(profile: &Profile, name: &NameProfile, containers: &ContainerNames) -> Value {
+fn name_value(profile: &Profile, name: &NameProfile, containers: &UniqueContainerNames) -> Value {
     json!({
         "value": profile.names.text(name.name),
         "calls": name.times.calls,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tumit_viewer::query::TimelineSource;
 
-use super::{self_times, type_name};
+use super::paths::{self_times, type_name};
 use crate::profile::Profile;
 
 /// A file with a sampled profile for each state type. Each path of calls is a sample, and its

@@ -1,7 +1,7 @@
 //! The list of phases, as a text or as tables for programs.
 
 use serde_json::{Value, json};
-use tumit_profile::container_names::ContainerNames;
+use tumit_profile::container_names::UniqueContainerNames;
 use tumit_profile::phases::{Phase, PhaseList};
 use tumit_viewer::query::TimelineSource;
 use tumit_viewer::text::csv_cell;
@@ -12,7 +12,7 @@ use crate::text_table;
 
 /// The phases for people: a line for each of them.
 pub(super) fn phase_text(source: &dyn TimelineSource, trace: &str, list: &PhaseList) -> String {
-    let containers = ContainerNames::new(source);
+    let containers = UniqueContainerNames::new(source);
     let heads = ["Phase", "Start", "Mean", "Longest", "Mean self", "Imbalance", "Containers", "Longest in", "Remark"];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     let extent = source.extent();
@@ -50,7 +50,7 @@ const COLUMNS: [&str; 10] = [
 ];
 
 /// The cells of a phase. `unit` is the unit of times, in nanoseconds.
-fn cells(phase: &Phase, containers: &ContainerNames, unit: f64) -> [Value; 10] {
+fn cells(phase: &Phase, containers: &UniqueContainerNames, unit: f64) -> [Value; 10] {
     let time = |nanos: f64| json!(nanos / unit);
     [
         json!(phase.name),
@@ -68,7 +68,7 @@ fn cells(phase: &Phase, containers: &ContainerNames, unit: f64) -> [Value; 10] {
 
 /// A row for each phase, with times in seconds.
 pub(super) fn phase_csv(source: &dyn TimelineSource, list: &PhaseList) -> String {
-    let containers = ContainerNames::new(source);
+    let containers = UniqueContainerNames::new(source);
     let mut bytes = COLUMNS.join(",").into_bytes();
     bytes.push(b'\n');
     for phase in &list.phases {
@@ -85,7 +85,7 @@ pub(super) fn phase_csv(source: &dyn TimelineSource, list: &PhaseList) -> String
 
 /// A list of objects, with times in nanoseconds.
 pub(super) fn phase_json(source: &dyn TimelineSource, list: &PhaseList) -> String {
-    let containers = ContainerNames::new(source);
+    let containers = UniqueContainerNames::new(source);
     let object = |phase: &Phase| -> Value {
         COLUMNS.into_iter().map(str::to_owned).zip(cells(phase, &containers, 1.0)).collect()
     };

@@ -1,7 +1,7 @@
 //! The profile as a text: tables of values and call trees.
 
 use tumit_profile::call_tree::{CallNode, CallTree, ROOT};
-use tumit_profile::container_names::ContainerNames;
+use tumit_profile::container_names::UniqueContainerNames;
 use tumit_profile::profile::{NameProfile, Profile};
 use tumit_viewer::query::{TimeRange, TimelineSource};
 use tumit_viewer::text::time_display::{duration, group_digits, timestamp};
@@ -23,7 +23,7 @@ pub(super) fn report(
     settings: &ReportSettings<'_>,
     tree: impl Fn(&Profile) -> Option<(CallTree, &'static str)>,
 ) -> String {
-    let containers = ContainerNames::new(source);
+    let containers = UniqueContainerNames::new(source);
     let model = source.model();
     let Some(first) = profiles.first() else { return format!("{}: the trace has no states\n", settings.trace) };
     let TimeRange { from, to } = first.time_range;
@@ -59,7 +59,7 @@ pub(super) fn share_text(share: f64) -> String {
 }
 
 /// The table of the values.
-fn append_values(text: &mut String, profile: &Profile, containers: &ContainerNames) {
+fn append_values(text: &mut String, profile: &Profile, containers: &UniqueContainerNames) {
     let heads = [
         "Value",
         "Calls",
