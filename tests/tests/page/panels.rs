@@ -10,6 +10,7 @@ mod filters;
 mod notes;
 mod own_views;
 mod player;
+mod profile;
 pub(crate) mod saved_files;
 pub(crate) mod source_view;
 mod statistics;

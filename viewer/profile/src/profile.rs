@@ -197,14 +197,16 @@ impl Sums<'_> {
 /// because states of several members may overlap.
 pub(crate) fn containers_with(source: &dyn TimelineSource, ty: TypeId) -> Vec<ContainerId> {
     let groups = source.state_lane_groups().into_iter().filter(|group| group.ty == ty);
-    let members = |group: NestedLaneGroup| {
-        let members = source.members_with(group.container, ty);
-        match members.is_empty() {
-            true => vec![group.container],
-            false => members.into_iter().map(|info| info.id).filter(|&member| source.depths(member, ty) > 0).collect(),
-        }
-    };
-    groups.flat_map(members).collect()
+    groups.flat_map(|group: NestedLaneGroup| members_or_container(source, group.container, ty)).collect()
+}
+
+/// The members of a group with states of a type, or the container itself if it is no group.
+fn members_or_container(source: &dyn TimelineSource, container: ContainerId, ty: TypeId) -> Vec<ContainerId> {
+    let members = source.members_with(container, ty);
+    match members.is_empty() {
+        true => vec![container],
+        false => members.into_iter().map(|info| info.id).filter(|&member| source.depths(member, ty) > 0).collect(),
+    }
 }
 
 impl Profile {
@@ -223,24 +225,40 @@ impl Profile {
         groups: &ValueGroups,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Result<Self, QueryError> {
-        Self::with_jobs(source, ty, time_range, groups, STATES_PER_JOB, progress)
+        Self::of_containers(source, ty, &containers_with(source, ty), time_range, groups, progress)
     }
 
-    /// As [`Self::new`], with the approximate number of states in a job.
-    pub(crate) fn with_jobs(
+    /// As [`Self::new`], of some containers only. Members of groups replace their groups.
+    ///
+    /// # Errors
+    /// As [`TimelineSource::states`].
+    pub fn of_containers(
         source: &dyn TimelineSource,
         ty: TypeId,
+        containers: &[ContainerId],
+        time_range: TimeRange,
+        groups: &ValueGroups,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<Self, QueryError> {
+        let containers: Vec<ContainerId> =
+            containers.iter().flat_map(|&container| members_or_container(source, container, ty)).collect();
+        Self::with_jobs(source, (&containers, ty), time_range, groups, STATES_PER_JOB, progress)
+    }
+
+    /// As [`Self::of_containers`], with the approximate number of states in a job.
+    pub(crate) fn with_jobs(
+        source: &dyn TimelineSource,
+        (containers, ty): (&[ContainerId], TypeId),
         time_range: TimeRange,
         groups: &ValueGroups,
         states_per_job: u64,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Result<Self, QueryError> {
         let names = ValueNames::new(&source.model(), groups);
-        let containers = containers_with(source, ty);
-        let (jobs, unfinished) = jobs(source, &containers, ty, time_range, states_per_job)?;
+        let (jobs, unfinished) = jobs(source, containers, ty, time_range, states_per_job)?;
         let weight: u64 = jobs.iter().map(|job| job.weight).sum();
         let sums = Mutex::new(Sums {
-            containers: &containers,
+            containers,
             unfinished,
             parts: FxHashMap::default(),
             total: ContainerCalls::default(),
@@ -256,7 +274,7 @@ impl Profile {
         });
         results.into_iter().collect::<Result<(), QueryError>>()?;
         let sums = sums.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let existence_nanos = existence(source, &containers, ty, time_range);
+        let existence_nanos = existence(source, containers, ty, time_range);
         let by_name = name_profiles(&sums, existence_nanos, &names);
         let ContainerCalls { tree, .. } = sums.total;
         Ok(Self { ty, time_range, names, containers: containers.len(), existence_nanos, by_name, tree })

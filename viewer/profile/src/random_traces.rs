@@ -10,7 +10,7 @@ use tumit_viewer::query::{GlobalNanos, TimeRange, TypeId};
 use tumit_viewer::store::TraceStore;
 
 use crate::call_tree::ROOT;
-use crate::profile::Profile;
+use crate::profile::{Profile, containers_with};
 use crate::value_names::ValueGroups;
 
 const NAMES: [&str; 3] = ["a", "b_one", "b_two"];
@@ -172,7 +172,7 @@ proptest! {
         let store = TraceStore::from_paje("random", trace_text(&all, end).as_bytes()).expect("the text is valid");
         let groups = if has_groups { ValueGroups::Prefix } else { ValueGroups::None };
         let time_range = TimeRange { from: GlobalNanos(range.0), to: GlobalNanos(range.1) };
-        let profile = Profile::with_jobs(&store, STATE_TYPE, time_range, &groups, states_per_job, &|_| {})
+        let profile = Profile::with_jobs(&store, (&containers_with(&store, STATE_TYPE), STATE_TYPE), time_range, &groups, states_per_job, &|_| {})
             .expect("the store answers all queries");
         let text = |name| profile.names.text(name).to_owned();
         let nodes = profile.tree.nodes().iter().enumerate().skip(ROOT + 1);

@@ -1,6 +1,7 @@
 //! The JSON interface of the page. Times are nanoseconds after the trace's first timestamp, which
 //! fit into JavaScript's numbers.
 
+pub(crate) mod call_profile;
 pub(crate) mod cards;
 pub(crate) mod categories;
 pub(crate) mod diagram_mode;

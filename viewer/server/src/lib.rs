@@ -257,6 +257,7 @@ fn router(app: Arc<AppState>) -> Router {
         .route("/api/layout_file", get(api::cards::layout_file))
         .route("/api/categories", get(api::categories::categories).post(api::categories::save_categories))
         .route("/api/diagnosis", get(api::cards::diagnosis))
+        .route("/api/call_profile", get(api::call_profile::call_profile))
         .route("/api/diagram_mode", get(api::diagram_mode::diagram_mode))
         .route("/api/next_event", get(api::next_event::next_event))
         .route("/api/source", get(api::source_file::source))

@@ -13,7 +13,7 @@ import { keepOnlySelection, zoomToSelection } from "./selection_actions.js";
 import { editSelection, moveEdge, moveSelection, toggleSelectMode } from "./selection_keys.js";
 import { bookmark } from "../panels/notes.js";
 import { openPane } from "./pane.js";
-import { openDiagnosis, openPreset, openView, toggleDock } from "../dock/dock.js";
+import { openPreset, openTab, openView, toggleDock } from "../dock/dock.js";
 import { MODES, setMode, toggleMode } from "../dock/diagram_mode.js";
 import { chooseCardFile } from "../dock/own_views.js";
 import { PRESETS } from "../dock/cards/card_list.js";
@@ -227,7 +227,12 @@ export const ACTIONS = [
     name: `${name}: ${names.join(", ").replaceAll("-", " ")}`,
     run: () => openPreset(name),
   })),
-  { group: "Views", name: "Diagnosis: efficiency, wait states, critical path, what-if", run: openDiagnosis },
+  {
+    group: "Views",
+    name: "Diagnosis: efficiency, wait states, critical path, what-if",
+    run: () => openTab("diagnosis"),
+  },
+  { group: "Views", name: "Profile: calls, self time, call tree, flame graph", run: () => openTab("profile") },
   ...MODES.map(([mode, title, effect]) => ({
     group: "Views",
     name: `Diagram mode, ${title.toLowerCase()}: ${effect}`,

@@ -15,6 +15,7 @@ import { refreshGallery, showGallery } from "./gallery.js";
 import { loadCategories, onAssign } from "./category_list.js";
 import { showCategories } from "./category_table.js";
 import { refreshDiagnosis, showDiagnosis } from "./diagnosis.js";
+import { refreshProfile, showProfile } from "./profile.js";
 import { listenToPlayer, pause, playerAction, restorePlayer, showPlayer } from "./player.js";
 
 /** @type {HTMLElement} */ const dock = byId("dock");
@@ -45,11 +46,13 @@ export async function openDock(focus = false) {
   storeDock();
   showCursorLine(true);
   showPlayer();
-  showTab(setting("part") === "diagnosis" ? "diagnosis" : "views");
-  if (focus) byId(shownTab === "views" ? "play-pause" : "tab-diagnosis").focus();
+  showTab(TABS.find((tab) => tab === setting("part")) ?? "views");
+  if (focus) byId(shownTab === "views" ? "play-pause" : `tab-${shownTab}`).focus();
 }
 
-/** The tabs of the dock, which are the ids of their contents. @typedef {"views" | "diagnosis"} Tab */
+/** The tabs of the dock, which are the ids of their contents. @typedef {"views" | "diagnosis" | "profile"} Tab */
+/** @type {Tab[]} */
+const TABS = ["views", "diagnosis", "profile"];
 /** @type {Tab} */
 let shownTab = "views";
 
@@ -57,24 +60,24 @@ let shownTab = "views";
 function showTab(tab) {
   shownTab = tab;
   dock.dataset.tab = tab;
-  for (const name of ["views", "diagnosis"]) {
+  for (const name of TABS) {
     byId(name).hidden = name !== tab;
     byId(`tab-${name}`).setAttribute("aria-selected", String(name === tab));
     byId(`tab-${name}`).tabIndex = name === tab ? 0 : -1;
   }
   setSetting("part", tab === "views" ? null : tab);
-  if (tab === "diagnosis") {
-    pause();
-    showDiagnosis();
-  } else showCards();
+  if (tab !== "views") pause();
+  if (tab === "diagnosis") showDiagnosis();
+  else if (tab === "profile") showProfile();
+  else showCards();
 }
 
-/** Opens the diagnosis: efficiency, waits, and the critical path. */
-export async function openDiagnosis() {
-  setSetting("part", "diagnosis");
-  if (isDockOpen()) showTab("diagnosis");
+/** Opens a tab of the dock, and moves the keyboard to it. @param {"diagnosis" | "profile"} tab */
+export async function openTab(tab) {
+  setSetting("part", tab);
+  if (isDockOpen()) showTab(tab);
   else await openDock();
-  byId("tab-diagnosis").focus();
+  byId(`tab-${tab}`).focus();
 }
 
 /** @param {string} name the name of a preset */
@@ -162,6 +165,7 @@ export async function refreshDock() {
   await loadViews(activeFilters());
   showPlayer();
   if (shownTab === "diagnosis") refreshDiagnosis();
+  if (shownTab === "profile") refreshProfile();
   await Promise.all([refreshCards(), refreshGallery(), ...(byId("categories").hidden ? [] : [showCategories()])]);
 }
 
@@ -245,14 +249,15 @@ export function listenToDock() {
 }
 
 function listenToTabs() {
-  for (const tab of /** @type {Tab[]} */ (["views", "diagnosis"])) {
+  for (const tab of TABS) {
     const button = byId(`tab-${tab}`);
     button.addEventListener("click", () => showTab(tab));
     button.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
       event.preventDefault();
       event.stopPropagation();
-      const otherTab = tab === "views" ? "diagnosis" : "views";
+      const step = event.key === "ArrowRight" ? 1 : TABS.length - 1;
+      const otherTab = TABS[(TABS.indexOf(tab) + step) % TABS.length];
       showTab(otherTab);
       byId(`tab-${otherTab}`).focus();
     });
