@@ -367,6 +367,12 @@ fn mistakes_are_explained() {
         let error = String::from_utf8(out.stderr).unwrap();
         assert!(out.status.code() == Some(2) && error.contains(expected), "{options:?}: {error}");
     }
+    let tasks = BODY.replace("11 9 r1 S work\n", "2 T R Task\n11 9 r1 S work\n11 9 r1 T one\n");
+    trace(dir.path(), &tasks);
+    let out = output(tumit().args(["diagnose", "a.paje", "--phase", "work"]).current_dir(dir.path()));
+    let error = String::from_utf8(out.stderr).unwrap();
+    let expected = "choose its state type by `--option tasks=Activity`; by default, the trace has one";
+    assert!(error.contains(expected), "{error}");
 }
 
 /// Three ranks: a broadcast with a late root, and a barrier of two of them.

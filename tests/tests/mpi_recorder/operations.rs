@@ -127,6 +127,11 @@ fn nonblocking_operations_have_a_part_of_each_process() {
             |wait: &&Value| wait["kind"] == "wait at a collective operation" && wait["state"] == "MPI_Wait";
         let wait = waits.iter().find(is_barrier).unwrap_or_else(|| panic!("{library:?}: {diagnosis}"));
         assert_eq!(wait["main_cause"][0], "Rank 1", "{library:?}: {wait}");
+        // At the end, they wait for rank 1 again. They are not busy while they do.
+        let end = waits.iter().find(|wait| wait["state"] == "MPI_Finalize");
+        let end = end.unwrap_or_else(|| panic!("{library:?}: {diagnosis}"));
+        assert_eq!(end["main_cause"][0], "Rank 1", "{library:?}: {end}");
+        assert!(end["nanos"].as_i64() > Some(20_000_000), "{library:?}: {end}");
         let collectives = diagnosis["collectives"].as_array().expect("the operations are an array");
         let barrier = collectives
             .iter()

@@ -12,6 +12,7 @@ mod imbalance;
 pub(crate) mod innermost_state;
 mod lock_names;
 mod lock_waits;
+pub(crate) mod message_names;
 pub mod path_shares;
 pub(crate) mod time_spans;
 pub mod wait_states;

@@ -49,11 +49,13 @@ pub enum PerspectiveError {
         known: Vec<String>,
     },
     /// No task has the chosen name.
-    #[error("no task is called `{name}`; the trace has {}", list(.known))]
+    #[error("no task is called `{name}`; {}the trace has {}", task_remedy(.state_type.as_deref()), list(.known))]
     NoTask {
         /// The requested name or pattern.
         name: String,
         known: Vec<String>,
+        /// Another state type that has values of this name.
+        state_type: Option<String>,
     },
     /// No state has the chosen name.
     #[error("no state is called `{name}`; the trace has {}", list(.known))]
@@ -135,6 +137,11 @@ impl PerspectiveError {
         let suggestion = did_you_mean(name, names.iter().copied());
         Self::NoMatch { kind, name: name.to_owned(), suggestion, known }
     }
+}
+
+/// How tasks of another state type are chosen, before the list of known tasks.
+fn task_remedy(state_type: Option<&str>) -> String {
+    state_type.map_or_else(String::new, |ty| format!("choose its state type by `--option tasks={ty}`; by default, "))
 }
 
 fn list(names: &[String]) -> String {

@@ -42,7 +42,7 @@ fn execution_with_links(units: &[Vec<StateSpec>], messages: &[MessageSpec], valu
     lines.sort_by_key(|line| (line.0, line.1));
     let mut text = include_str!("../../tests/header.paje").to_owned();
     text.push_str("0 R 0 Rank\n2 S R Activity\n4 L 0 R R Message\n");
-    for value in ["compute", "send", "recv", "barrier"] {
+    for value in ["compute", "send", "recv", "barrier", "isend", "MPI_Finalize"] {
         _ = writeln!(text, "5 {value} S {value} \"0 1 0\"");
     }
     text.push_str("5 waits S \"waits for mutex\" \"1 0 0\"\n5 holds S \"holds mutex\" \"0 1 1\"\n");
@@ -110,6 +110,57 @@ fn the_path_of_a_pipeline_visits_each_unit() {
     let Efficiency { parallel, load_balance, communication, .. } = efficiency(&pipeline);
     assert!((parallel - 10.0 / 36.0).abs() < 1e-12, "{parallel}");
     assert!((load_balance - 1.0).abs() < 1e-12 && (communication - 10.0 / 36.0).abs() < 1e-12);
+}
+
+/// The other units wait in `MPI_Finalize` for the one that enters it last.
+#[test]
+fn the_path_continues_at_the_last_unit_that_ends_mpi() {
+    let last = |from| vec![(0, from, "compute"), (from, 20, "MPI_Finalize")];
+    let model = execution(&[[last(5), vec![(20, 21, "compute")]].concat(), last(15), last(3)], &[]);
+    assert_eq!(path(&model), [(Some(1), 0, 15), (Some(0), 15, 21)]);
+    let waits_of = |unit, from| (WaitKind::Collective, unit, from, 15, Some(1));
+    assert_eq!(waits(&model), [waits_of(2, 3), waits_of(0, 5)]);
+    // A library that does not wait.
+    let early = execution(&[vec![(0, 5, "compute"), (5, 6, "MPI_Finalize")], last(15)], &[]);
+    assert!(waits(&early).is_empty() && path(&early) == [(Some(1), 0, 20)]);
+    let collectives = CollectiveSet::new(&early).expect("a valid model");
+    assert!(collectives.list.is_empty() && collectives.unmatched.is_empty());
+}
+
+/// A call that only starts a send does not wait for the receiver.
+#[test]
+fn a_nonblocking_send_has_no_late_receiver() {
+    let receiver = || vec![(0, 12, "compute"), (12, 14, "recv"), (14, 30, "compute")];
+    let sender = |call| vec![(0, 10, "compute"), (10, 13, call), (13, 30, "compute")];
+    let messages = [(0, 10, 1, 14)];
+    let late = (WaitKind::LateReceiver, 0, 10, 12, Some(1));
+    assert_eq!(waits(&execution(&[sender("send"), receiver()], &messages)), [late]);
+    assert!(waits(&execution(&[sender("isend"), receiver()], &messages)).is_empty());
+}
+
+/// Two processes with two workers each. The links connect the processes.
+#[test]
+fn the_path_of_a_unit_with_several_workers_has_the_state_of_the_busy_one() {
+    let body = "0 P 0 Process\n0 W P Worker\n2 S W State\n4 L 0 P P Message\n5 gemm S gemm \"0 1 0\"\n\
+                5 sleep S Sleeping \"1 0 0\"\n5 m L m \"0 0 1\"\n6 0 p0 0 P proc0\n6 0 p1 0 P proc1\n\
+                6 0 a p0 W a\n6 0 b p0 W b\n6 0 c p1 W c\n6 0 d p1 W d\n\
+                11 0 a S sleep\n11 0 b S gemm\n11 0 c S sleep\n11 0 d S gemm\n15 2 0 L p0 m k\n11 3 c S gemm\n11 3 d S sleep\n\
+                16 4 0 L p1 m k\n11 5 a S gemm\n11 6 b S sleep\n7 7 W c\n7 7 W d\n7 9 W a\n7 9 W b\n7 9 P p0\n7 9 P p1\n";
+    let text = [include_str!("../../tests/header.paje"), body].concat();
+    let store = TraceStore::from_paje("model", text.as_bytes()).expect("a valid model");
+    let model = Execution::new(Arc::new(store), ExecutionSettings::default()).expect("a valid model");
+    assert_eq!(model.units().count(), 2);
+    assert!(waits(&model).iter().all(|wait| wait.0 != WaitKind::LateReceiver), "no worker sends");
+    let collectives = CollectiveSet::new(&model).expect("a valid model");
+    let path = CriticalPath::new(&model, &collectives, model.extent()).expect("a valid model");
+    let times = path.times(&model).expect("a valid model");
+    let named = |(value, nanos): (&Option<tumit_viewer::query::ValueId>, &i64)| {
+        let name = value.map_or("", |value| model.model().values[value.index()].name.as_str()).to_owned();
+        (name, nanos / SECOND)
+    };
+    let by_value: Vec<(String, i64)> = times.by_value.iter().map(named).collect();
+    assert_eq!(by_value, [("gemm".to_owned(), 9)], "{path:?}");
+    assert_eq!(times.by_category, [9 * SECOND, 0, 0]);
 }
 
 /// A unit writes to the memory of another one, which is in a receive at that time.

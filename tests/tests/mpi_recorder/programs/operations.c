@@ -182,6 +182,9 @@ int main(int argc, char **argv) {
         printf("%d %d\n", last_size, barriers);
     }
     MPI_Comm_free(&other);
+    if (rank == 1) {
+        usleep(100000);
+    }
     MPI_Finalize();
     return 0;
 }

@@ -51,7 +51,7 @@ begins before the message is sent; a late receiver is a send that must wait for 
 of activities that wait for each other: only changes on it make the program faster.
 Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or errors (the rest was examined), 2 could not run.")]
 pub(crate) struct Args {
-    /// A run folder (NAME.tmt), or a Pajé file of any tool
+    /// A run folder (NAME.tmt), or a Pajé, PICL or Alog file
     path: PathBuf,
 
     #[arg(long, value_name = "RANGE", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP)]

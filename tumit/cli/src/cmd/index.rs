@@ -21,7 +21,7 @@ Examples:
 is opened with other clock options or rules. It can be removed at any time.
 Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or errors (the rest is in the index), 2 could not run.")]
 pub(crate) struct Args {
-    /// A run folder (NAME.tmt), or a Pajé file of any tool
+    /// A run folder (NAME.tmt), or a Pajé, PICL or Alog file
     path: PathBuf,
 
     /// Writes the index to this file; required for a pipe or a compressed file [default: inside the

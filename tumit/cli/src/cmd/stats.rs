@@ -55,7 +55,7 @@ counts with all its parts. A part waits until the last container enters; in a on
 all-to-one operation only the root waits. With --by type, all states of an operation's kind and communicator are one row.
 Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or errors (the rest was counted), 2 could not run.")]
 pub(crate) struct Args {
-    /// A run folder (NAME.tmt), or a Pajé file of any tool
+    /// A run folder (NAME.tmt), or a Pajé, PICL or Alog file
     path: PathBuf,
 
     #[arg(long = "interval", value_name = "RANGE", value_parser = time_range, allow_hyphen_values = true, help = time_range_option::HELP)]

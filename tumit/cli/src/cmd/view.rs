@@ -34,7 +34,7 @@ use crate::view_filters::FilterOptions;
 use image_outputs::{ImageFormatChoice, ImageOutput, is_standard_output, outputs};
 use perspective::{PerspectiveImage, PerspectiveOptions, RequestedView};
 
-/// Shows a run or a Pajé file in the browser, or draws it into a file
+/// Shows a trace in the browser, or draws it into a file
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -63,7 +63,7 @@ Faults of the trace are reported on standard error; the rest is shown.
 Over ssh, the page needs a tunnel; its command is printed.
 Exit status: 0 success, 1 the trace has dropped, missing or damaged data, or errors (the rest was drawn), 2 could not run.")]
 pub(crate) struct Args {
-    /// A run folder (NAME.tmt), or a Pajé file of any tool; several traces are shown on one page
+    /// A run folder (NAME.tmt), or a Pajé, PICL or Alog file; several traces are shown on one page
     /// for comparison
     #[arg(required_unless_present = "perspective", value_name = "PATH")]
     paths: Vec<PathBuf>,

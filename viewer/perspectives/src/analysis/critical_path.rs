@@ -40,8 +40,10 @@ use tumit_viewer::query::{EntityId, GlobalNanos, QueryError, TimeRange, ValueId}
 use crate::analysis::collectives::CollectiveSet;
 pub use crate::analysis::dependences::UnitMoment;
 use crate::analysis::dependences::{Dependence, DependenceReason, Dependences, DependentEvent};
+use crate::analysis::innermost_state::{InnermostState, innermost_of_group};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
+use crate::execution::units::StateGroup;
 
 /// A part of the critical path.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -297,24 +299,62 @@ fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<UnitMom
 }
 
 /// Adds the time of each innermost value of a unit in a time range, and the time without a state.
+/// Of several groups, those count that determine the category of the unit.
 fn add_value_times(
     execution: &Execution,
     unit: u32,
     range: TimeRange,
     by_value: &mut BTreeMap<Option<ValueId>, i64>,
+) -> Result<(), PerspectiveError> {
+    let groups = &execution.units().list()[unit as usize].groups;
+    let activity = execution.activity()?;
+    if groups.len() < 2 {
+        return Ok(add_group_times(execution, groups.first(), range, 1, by_value)?);
+    }
+    if activity.timelines(unit as usize).len() > 1 {
+        let count = i64::try_from(groups.len()).unwrap_or(i64::MAX);
+        return Ok(groups
+            .iter()
+            .try_for_each(|group| add_group_times(execution, Some(group), range, count, by_value))?);
+    }
+    for piece in activity.timeline(unit as usize).pieces(range) {
+        let mut from = piece.from;
+        while from < piece.to {
+            let mut longest: Option<(&StateGroup, InnermostState)> = None;
+            for group in groups {
+                let state = innermost_of_group(execution, group, from)?;
+                let state = state.filter(|state| state.category == piece.category);
+                longest = state.map(|state| (group, state)).into_iter().chain(longest).max_by_key(|(_, s)| s.life.to);
+            }
+            let (group, to) = longest.map_or((None, piece.to), |(group, state)| (Some(group), state.life.to.0));
+            let to = to.min(piece.to);
+            let part = TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) };
+            add_group_times(execution, group, part, 1, by_value)?;
+            from = to;
+        }
+    }
+    Ok(())
+}
+
+/// Adds the time of each innermost value of a group in a time range, divided by `parts`, and the
+/// time without a state.
+fn add_group_times(
+    execution: &Execution,
+    group: Option<&StateGroup>,
+    range: TimeRange,
+    parts: i64,
+    by_value: &mut BTreeMap<Option<ValueId>, i64>,
 ) -> Result<(), QueryError> {
-    let unit = &execution.units().list()[unit as usize];
     let mut without_state = range.to.0 - range.from.0;
-    // Of several groups, the first one describes the unit.
-    if let Some(group) = unit.groups.first() {
+    if let Some(group) = group {
         for time in execution.source().nested_times(group.container, group.ty, range)? {
             let nanos = i64::try_from(time.self_time).unwrap_or(i64::MAX);
-            *by_value.entry(Some(time.value)).or_default() += nanos;
+            *by_value.entry(Some(time.value)).or_default() += nanos / parts;
             without_state -= nanos;
         }
     }
     if without_state > 0 {
-        *by_value.entry(None).or_default() += without_state;
+        *by_value.entry(None).or_default() += without_state / parts;
     }
     Ok(())
 }

@@ -14,6 +14,7 @@ use tumit_viewer::stats::collective::{Collective, CollectivePart};
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::innermost_state::{InnermostState, innermost_state};
 use crate::analysis::lock_waits::{LockWait, lock_waits};
+use crate::analysis::message_names::{is_nonblocking_send, is_receive, is_send};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
 use crate::execution::messages::UnitMessage;
@@ -173,10 +174,17 @@ impl<'a> Dependences<'a> {
     fn of_receive(&self, message: &UnitMessage) -> Result<Option<Dependence>, QueryError> {
         let sent = message.sent.min(message.received);
         let (since, strength) = match self.receiving_state(message)? {
-            Some(state) if state.category == ActivityCategory::Busy => return Ok(None),
+            // The receive has no duration, or its state hides its wait.
+            Some(state) if state.category == ActivityCategory::Busy => (sent, DependenceStrength::Possible),
             Some(state) if sent > state.life.from.0 => {
-                let is_possible = message.sent <= message.received;
-                let strength = if is_possible { DependenceStrength::Certain } else { DependenceStrength::Unknown };
+                // Before a receive without duration, the unit may be in the state of another call,
+                // whose end does not depend on the message.
+                let is_wait = state.category == ActivityCategory::Idle || has_name(self.execution, &state, is_receive);
+                let strength = match message.sent <= message.received {
+                    true if is_wait => DependenceStrength::Certain,
+                    true => DependenceStrength::Probable,
+                    false => DependenceStrength::Unknown,
+                };
                 (state.life.from.0, strength)
             }
             Some(state) => (state.life.from.0, DependenceStrength::Possible),
@@ -242,7 +250,15 @@ pub(crate) fn late_receiver(
     }
     let send = innermost_state(execution, message.from as usize, message.sent)?;
     let send = send.filter(|send| send.category != ActivityCategory::Busy && send.life.to.0 >= begin);
+    // Of several containers, such as workers, the one that sleeps is not the one that sends.
+    let groups = execution.units().list().get(message.from as usize).map_or(0, |unit| unit.groups.len());
+    let send = send.filter(|send| groups < 2 || has_name(execution, send, is_send));
+    let send = send.filter(|send| !has_name(execution, send, is_nonblocking_send));
     Ok(send.map(|send| (send, begin)))
+}
+
+fn has_name(execution: &Execution, state: &InnermostState, is_name: impl Fn(&str) -> bool) -> bool {
+    execution.model().values.get(state.value.index()).is_some_and(|value| is_name(&value.name))
 }
 
 /// The dependence of a wait for a lock on its release.

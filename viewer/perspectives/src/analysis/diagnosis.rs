@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use tumit_paje::category::ActivityCategory;
 use tumit_viewer::filter::NamePattern;
-use tumit_viewer::query::{GlobalNanos, QueryError, SourceLine, TimeRange, ValueId};
+use tumit_viewer::query::{GlobalNanos, PajeTypeKind, QueryError, SourceLine, TimeRange, ValueId};
 
 use crate::analysis::collective_groups::{CollectiveGroup, UnitShare, collective_groups};
 use crate::analysis::collectives::CollectiveSet;
@@ -376,7 +376,11 @@ pub fn phases(execution: &Execution, name: &str) -> Result<Vec<ExecutionPhase>, 
     let known = || tasks.list().iter().map(|task| task.name.clone()).collect();
     let chosen: Vec<bool> = tasks.list().iter().map(|task| pattern.fits(&task.name)).collect();
     if !chosen.contains(&true) {
-        return Err(PerspectiveError::NoTask { name: name.to_owned(), known: known() });
+        let model = execution.model();
+        let fitting = model.values.iter().filter(|value| pattern.fits(&value.name));
+        let mut types = fitting.filter_map(|value| model.types.get(value.ty.index()));
+        let state_type = types.find(|ty| ty.kind == PajeTypeKind::State).map(|ty| ty.name.clone());
+        return Err(PerspectiveError::NoTask { name: name.to_owned(), known: known(), state_type });
     }
     let by_unit = tasks.states(execution.source(), execution.units(), |task| chosen[task as usize])?;
     let mut ranges: FxHashMap<(u32, usize), TimeRange> = FxHashMap::default();

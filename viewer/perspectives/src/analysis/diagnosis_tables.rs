@@ -296,6 +296,7 @@ fn what_ifs(diagnosis: &Diagnosis) -> ChartTable {
         ("less time, %", AxisUnit::Percent),
         ("on the path, s", AxisUnit::Nanos),
         ("gain at most, s", AxisUnit::Nanos),
+        ("gain with fixed waits, s", AxisUnit::Nanos),
     ]);
     for what_if in &diagnosis.what_ifs {
         table.rows.push(vec![
@@ -303,6 +304,7 @@ fn what_ifs(diagnosis: &Diagnosis) -> ChartTable {
             TableValue::Number(what_if.percent),
             nanos(what_if.path_nanos.into()),
             nanos(what_if.gain.into()),
+            nanos(what_if.gain_with_fixed_waits.into()),
         ]);
     }
     table

@@ -9,6 +9,10 @@
 //! assumed percentage, and all dependences remain. Then no time can decrease by more than this
 //! percentage, either. This limits the gain after a wait of unknown cause.
 //!
+//! If a trace has many such waits, all bounds are about this percentage of the path. A second bound
+//! distinguishes the states nevertheless. It has a further assumption: the waits of unknown cause
+//! keep their duration, as all other activities do.
+//!
 //! ```
 //! use std::sync::Arc;
 //!
@@ -28,7 +32,8 @@
 //! let values = work.map(|value| value.id).into_iter().collect();
 //! // Of 4 s, 3 s are work. The messages and barriers limit the gain to a part of it.
 //! let gains = model.gains(&[AssumedChange { percent: 50.0, values }])?;
-//! assert_eq!(gains, [1_500_000_000]);
+//! assert_eq!(gains[0].largest, 1_500_000_000);
+//! assert_eq!(gains[0].with_fixed_waits, 1_500_000_000);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
@@ -54,6 +59,17 @@ pub struct AssumedChange {
     pub percent: f64,
     /// The values.
     pub values: BTreeSet<ValueId>,
+}
+
+/// The largest gains of an assumed change, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GainBounds {
+    /// The largest gain.
+    pub largest: i64,
+    /// The largest gain if the waits of unknown cause keep their duration, and so does the time
+    /// from the release of a lock until the next unit continues. At most `largest`.
+    pub with_fixed_waits: i64,
 }
 
 /// The end of a dependent state of a unit.
@@ -127,12 +143,12 @@ impl<'a> GainModel<'a> {
         Ok(Self { execution, ends, by_source, waits, start, end })
     }
 
-    /// For each of some assumed changes, an upper bound of the time by which the critical path ends
-    /// earlier, in nanoseconds.
+    /// For each of some assumed changes, upper bounds of the time by which the critical path ends
+    /// earlier.
     ///
     /// # Errors
     /// If the source fails.
-    pub fn gains(&self, changes: &[AssumedChange]) -> Result<Vec<i64>, QueryError> {
+    pub fn gains(&self, changes: &[AssumedChange]) -> Result<Vec<GainBounds>, QueryError> {
         // States that are not in memory are read once.
         let at_once = if self.execution.has_values_in_memory() { 1 } else { changes.len().max(1) };
         let mut gains = Vec::with_capacity(changes.len());
@@ -143,19 +159,23 @@ impl<'a> GainModel<'a> {
                 let spans = self.execution.value_spans(unit, &choices)?;
                 states.iter_mut().zip(spans).for_each(|(all, spans)| all.push(TimeSpans::new(spans)));
             }
-            gains.extend(some.iter().zip(&states).map(|(change, states)| self.gain(change.percent, states)));
+            gains.extend(some.iter().zip(&states).map(|(change, states)| GainBounds {
+                largest: self.gain(change.percent, states, false),
+                with_fixed_waits: self.gain(change.percent, states, true),
+            }));
         }
         Ok(gains)
     }
 
-    /// The gain if a unit needs `percent` less time for some of its states.
+    /// The gain if a unit needs `percent` less time for some of its states. `has_fixed_waits`: the
+    /// waits of unknown cause keep their duration.
     #[expect(clippy::cast_possible_truncation, reason = "a bound is rounded")]
-    fn gain(&self, percent: f64, states: &[TimeSpans]) -> i64 {
+    fn gain(&self, percent: f64, states: &[TimeSpans], has_fixed_waits: bool) -> i64 {
         let Some(end) = self.end else { return 0 };
         if states.iter().all(|spans| spans.nanos(self.start, end.time) == 0) {
             return 0;
         }
-        let mut pass = GainPass::new(self, states, percent / 100.0);
+        let mut pass = GainPass::new(self, states, percent / 100.0, has_fixed_waits);
         let mut sources = self.by_source.iter().copied().peekable();
         let mut next = 0;
         while let Some(first) = self.ends.get(next) {
@@ -216,16 +236,18 @@ struct GainPass<'a> {
     states: &'a [TimeSpans],
     /// The decrease, from 0 to 1.
     decrease: f64,
+    /// Whether the waits of unknown cause keep their duration.
+    has_fixed_waits: bool,
     units: Vec<UnitGain>,
     /// The gain at the source of each dependence.
     sources: Vec<f64>,
 }
 
 impl<'a> GainPass<'a> {
-    fn new(model: &'a GainModel<'a>, states: &'a [TimeSpans], decrease: f64) -> Self {
+    fn new(model: &'a GainModel<'a>, states: &'a [TimeSpans], decrease: f64, has_fixed_waits: bool) -> Self {
         let start = UnitGain { time: model.start, gain: 0.0, last_end: i64::MIN };
         let (units, sources) = (vec![start; states.len()], vec![0.0; model.ends.len()]);
-        Self { model, states, decrease, units, sources }
+        Self { model, states, decrease, has_fixed_waits, units, sources }
     }
 
     /// The largest gain that is possible at a time.
@@ -247,7 +269,8 @@ impl<'a> GainPass<'a> {
         if time <= present {
             return;
         }
-        for (from, to) in self.model.waits[index].parts(present, time) {
+        let waits = (!self.has_fixed_waits).then(|| self.model.waits[index].parts(present, time));
+        for (from, to) in waits.into_iter().flatten() {
             gain += self.decrease_of(self.states[index].nanos(present, from));
             gain = (gain + (to - from) as f64).min(self.limit(to));
             present = to;
@@ -362,14 +385,14 @@ impl<'a> GainPass<'a> {
     #[expect(clippy::cast_precision_loss, reason = "gains are rounded")]
     fn gain_through(&self, unit: u32, index: usize) -> f64 {
         let Dependence { source, since, end, reason, strength, .. } = self.model.ends[index].dependence;
-        if strength == DependenceStrength::Unknown {
+        if strength == DependenceStrength::Unknown && !self.has_fixed_waits {
             return self.limit(end);
         }
         let own = self.states[unit as usize].nanos(source.time.max(since), end);
         let other_end = self.states[source.unit as usize].end_at(source.time).unwrap_or(source.time).min(end);
         let other = other_end.saturating_sub(source.time).max(0);
         let between = end.saturating_sub(source.time).max(0) as f64;
-        if reason == DependenceReason::Lock {
+        if reason == DependenceReason::Lock && !self.has_fixed_waits {
             // A unit that finds the lock free needs no time to wake.
             return self.sources[index] + between;
         }

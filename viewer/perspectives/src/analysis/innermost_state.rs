@@ -43,7 +43,11 @@ pub(crate) fn innermost_state(
     Ok(best)
 }
 
-fn innermost_of_group(
+/// Finds the innermost state of a group at a time.
+///
+/// # Errors
+/// The errors of the source.
+pub(super) fn innermost_of_group(
     execution: &Execution,
     group: &StateGroup,
     time: i64,

@@ -25,7 +25,7 @@ use tumit_viewer::query::{TimeRange, ValueId};
 
 use crate::analysis::collectives::CollectiveSet;
 use crate::analysis::critical_path::{CriticalPath, PathTimes};
-use crate::analysis::gain::{AssumedChange, GainModel};
+use crate::analysis::gain::{AssumedChange, GainBounds, GainModel};
 use crate::chart::{AxisUnit, ChartTable, TableValue};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -50,6 +50,9 @@ pub struct PathShare {
     /// time. `None` for units and categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gain: Option<i64>,
+    /// The same if the waits of unknown cause keep their duration ([`GainBounds`]).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gain_with_fixed_waits: Option<i64>,
 }
 
 /// The critical path by purpose.
@@ -99,6 +102,8 @@ pub struct WhatIf {
     /// The largest possible gain in nanoseconds. Another chain may become the longest, so the
     /// program can gain less.
     pub gain: i64,
+    /// The same if the waits of unknown cause keep their duration ([`GainBounds`]).
+    pub gain_with_fixed_waits: i64,
 }
 
 /// Computes the largest gains of some changes.
@@ -128,13 +133,14 @@ pub fn what_ifs(
         .zip(&all)
         .map(|(change, values)| AssumedChange { percent: change.percent, values: values.clone() })
         .collect();
-    let what_if = |((change, fits), gain): ((&ShorterStates, &BTreeSet<ValueId>), i64)| {
+    let what_if = |((change, fits), gain): ((&ShorterStates, &BTreeSet<ValueId>), GainBounds)| {
         let on_path = times.by_value.iter().filter(|(value, _)| value.is_some_and(|value| fits.contains(&value)));
         WhatIf {
             name: change.values.as_str().to_owned(),
             percent: change.percent,
             path_nanos: on_path.map(|(_, nanos)| nanos).sum(),
-            gain,
+            gain: gain.largest,
+            gain_with_fixed_waits: gain.with_fixed_waits,
         }
     };
     Ok(changes.iter().zip(&all).zip(gains.gains(&assumed)?).map(what_if).collect())
@@ -157,10 +163,14 @@ impl PathShares {
         let with_gain: Vec<ValueId> = by_value.iter().filter_map(|(value, _)| **value).take(STATES_WITH_GAIN).collect();
         let change = |value: &ValueId| AssumedChange { percent: USUAL_DECREASE, values: BTreeSet::from([*value]) };
         let changes: Vec<AssumedChange> = with_gain.iter().map(change).collect();
-        let by_gain: BTreeMap<ValueId, i64> = with_gain.iter().copied().zip(gains.gains(&changes)?).collect();
-        let share = |(value, time): (&Option<ValueId>, &i64)| PathShare {
-            gain: value.and_then(|value| by_gain.get(&value).copied()),
-            ..path_share(value_name(execution, *value), *time, nanos)
+        let by_gain: BTreeMap<ValueId, GainBounds> = with_gain.iter().copied().zip(gains.gains(&changes)?).collect();
+        let share = |(value, time): (&Option<ValueId>, &i64)| {
+            let gain = value.and_then(|value| by_gain.get(&value));
+            PathShare {
+                gain: gain.map(|gain| gain.largest),
+                gain_with_fixed_waits: gain.map(|gain| gain.with_fixed_waits),
+                ..path_share(value_name(execution, *value), *time, nanos)
+            }
         };
         let values = by_value.into_iter().map(share).collect();
         let by_category: BTreeMap<&str, i64> = ActivityCategory::COUNTED
@@ -207,14 +217,16 @@ pub(crate) fn path_table(nanos: i64, transit: i64, parts: [&[PathShare]; 3]) -> 
         ("on the path, s", AxisUnit::Nanos),
         ("share, %", AxisUnit::Percent),
         (&gain, AxisUnit::Nanos),
+        ("gain with fixed waits, s", AxisUnit::Nanos),
     ]);
-    let mut add = |part: &str, PathShare { name, nanos, share, gain }: &PathShare| {
+    let mut add = |part: &str, PathShare { name, nanos, share, gain, gain_with_fixed_waits }: &PathShare| {
         table.rows.push(vec![
             part.into(),
             TableValue::Text(name.clone()),
             (*nanos as f64).into(),
             (share * 100.0).into(),
             gain.map(|gain| gain as f64).into(),
+            gain_with_fixed_waits.map(|gain| gain as f64).into(),
         ]);
     };
     add("path", &path_share(String::new(), nanos, nanos));
@@ -239,7 +251,7 @@ pub(crate) fn unit_name(execution: &Execution, unit: u32) -> String {
 #[expect(clippy::cast_precision_loss, reason = "a part is rounded")]
 fn path_share(name: String, nanos: i64, length: i64) -> PathShare {
     let share = if length > 0 { nanos as f64 / length as f64 } else { 0.0 };
-    PathShare { name, nanos, share, gain: None }
+    PathShare { name, nanos, share, gain: None, gain_with_fixed_waits: None }
 }
 
 fn path_shares<K>(times: &BTreeMap<K, i64>, length: i64, name: impl Fn(&K) -> String) -> Vec<PathShare> {

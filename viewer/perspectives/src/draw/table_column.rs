@@ -66,9 +66,11 @@ impl TableColumnText {
 
 /// The smallest part of a unit that three decimals show with two digits.
 const LEAST_PART: f64 = 0.01;
+/// Largest number in a column beside its decimals.
+const LARGEST_NUMBER: f64 = 1e6;
 
 /// The unit of the largest number. If most numbers would be about 0 in it, as beside the sum of
-/// many rows, that of their median.
+/// many rows, that of their median, unless the largest number would have too many digits.
 fn column_unit(axis_unit: AxisUnit, largest: f64, numbers: impl Iterator<Item = f64>) -> NumberUnit {
     let number_unit = NumberUnit::new(axis_unit, largest);
     let mut positive: Vec<f64> = numbers.map(f64::abs).filter(|number| *number > 0.0).collect();
@@ -77,7 +79,11 @@ fn column_unit(axis_unit: AxisUnit, largest: f64, numbers: impl Iterator<Item = 
     }
     let middle = positive.len() / 2;
     let (_, median, _) = positive.select_nth_unstable_by(middle, f64::total_cmp);
-    if *median < LEAST_PART * number_unit.size { NumberUnit::new(axis_unit, *median) } else { number_unit }
+    if *median < LEAST_PART * number_unit.size {
+        NumberUnit::new(axis_unit, median.max(largest / LARGEST_NUMBER))
+    } else {
+        number_unit
+    }
 }
 
 /// The decimals of the numbers of a column.
@@ -130,6 +136,10 @@ mod tests {
         table.rows = [[4e13], [4e8], [3e8]].map(|row| row.map(TableValue::Number).to_vec()).to_vec();
         let column = TableColumnText::new(&table, 0, &table.rows);
         assert_eq!((column.heading.as_str(), column.cells[1].as_str()), ("busy, ms", "400.000"));
+        // In microseconds, the sum would have ten digits before its decimals.
+        table.rows = [[5e12], [2e4], [3e4]].map(|row| row.map(TableValue::Number).to_vec()).to_vec();
+        let column = TableColumnText::new(&table, 0, &table.rows);
+        assert_eq!((column.heading.as_str(), column.cells[1].as_str()), ("busy, ms", "0.020"));
     }
 
     #[test]

@@ -96,6 +96,8 @@ fn kiviat_and_streaks_of_two_ranks() {
     };
     assert_eq!((lengths(&[]), lengths(&["count=busy+overhead"])), (4e9, 4.5e9));
     assert_eq!(streaks(8, &[]), (-3.0, 2.0));
+    // No run continues after the trace.
+    assert_eq!(streaks(1000, &[]), streaks(program.extent().to.0 / SECOND, &[]));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use tumit_viewer::filter::NamePatterns;
 use tumit_viewer::query::{ContainerId, TimelineSource as _};
 use tumit_viewer::store::TraceStore;
 
+use crate::request::{at, chart, texts};
 use crate::unit_program::{END, SECOND, program_settings, programs};
 
 /// The names of the sender and the receiver of a message, and its times.
@@ -62,13 +63,18 @@ const TRACE: &str = "0 N 0 Node\n0 T N Thread\n0 M N Mutex\n2 A T Activity\n5 w 
     6 0 n0 0 N \"node 0\"\n6 0 n1 0 N \"node 1\"\n6 0 a n0 T main\n6 0 b n0 T helper\n6 0 c n1 T main\n6 0 m n1 M lock\n\
     11 0 a A w\n11 0 b A w\n11 0 c A w\n7 3 T a\n7 3 T b\n7 3 T c\n";
 
-/// The names of the units that a choice leaves.
-fn names(choice: UnitChoice) -> Result<Vec<String>, PerspectiveError> {
+/// The trace with the units that a choice leaves.
+fn execution(choice: UnitChoice) -> Result<Execution, PerspectiveError> {
     let text = [include_str!("../../../tests/header.paje"), TRACE].concat();
     let store = TraceStore::from_paje("trace", text.as_bytes()).unwrap();
     let mut settings = ExecutionSettings::default();
     settings.units = choice;
-    let execution = Execution::new(Arc::new(store), settings)?;
+    Execution::new(Arc::new(store), settings)
+}
+
+/// The names of the units that a choice leaves.
+fn names(choice: UnitChoice) -> Result<Vec<String>, PerspectiveError> {
+    let execution = execution(choice)?;
     Ok(execution.units().list().iter().map(|unit| unit.name.clone()).collect())
 }
 
@@ -98,4 +104,16 @@ fn units_in_around_and_below_containers_are_chosen() {
     assert!(ParsedOptions::parse("kiviat", &[], &[pair("node 1, \"a, b\"")]).is_ok());
     let error = ParsedOptions::parse("kiviat", &[], &[pair("a of b")]).unwrap_err().to_string();
     assert!(error.contains("expected names of containers, such as `Node 1, Node 2/*`"), "{error}");
+}
+
+#[test]
+fn records_are_those_of_the_chosen_units() {
+    let containers = |names: &str| {
+        let mut choice = UnitChoice::default();
+        (choice.level, choice.names) = (Some("Thread".to_owned()), Some(names.parse().unwrap()));
+        let execution = execution(choice).unwrap();
+        texts(&chart("trace-records", &execution, &at(1)).unwrap(), "container")
+    };
+    assert_eq!(containers("helper"), ["helper", "helper"]);
+    assert_eq!(containers("node *").len(), 6);
 }

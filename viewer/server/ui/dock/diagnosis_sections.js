@@ -156,8 +156,11 @@ function criticalPath({ report, rows: [, values, units] }, { findValue, selectUn
   const byValue = report.path_values.map((/** @type {any} */ part) => [
     link(part.name, "Find these states", () => findValue(part.name)),
     ...time(part),
-    typeof part.gain === "number" ? formatDuration(part.gain) : "",
+    ...[part.gain_with_fixed_waits, part.gain].map((gain) => (typeof gain === "number" ? formatDuration(gain) : "")),
   ]);
+  const hasUnknownWaits = report.path_values.some(
+    (/** @type {any} */ part) => part.gain !== part.gain_with_fixed_waits,
+  );
   const byUnit = report.path_units.map((/** @type {any} */ part) => [
     link(part.name, "Select this row", () => selectUnits([part.name])),
     ...time(part),
@@ -180,14 +183,16 @@ function criticalPath({ report, rows: [, values, units] }, { findValue, selectUn
       { class: "path-tables" },
       table(
         "Critical path by value",
-        ["Value", "On the path", "Share", `Gain at most, if ${USUAL_DECREASE} % shorter`],
+        ["Value", "On the path", "Share", `Gain, if ${USUAL_DECREASE} % shorter`, "At most"],
         byValue,
-        [1, 2, 3],
+        [1, 2, 3, 4],
       ),
       table("Critical path by container", [capitalise(report.level), "On the path", "Share"], byUnit, [1, 2]),
       table("Critical path by category", ["Category", "On the path", "Share"], byCategory, [1, 2]),
     ),
     omissionHint(values - byValue.length + units - byUnit.length),
+    hasUnknownWaits &&
+      make("p", { class: "hint", text: "The gain assumes that waits of unknown cause keep their duration." }),
   ];
 }
 
@@ -243,7 +248,10 @@ function whatIf(report, { ask }) {
       text:
         `${change.name} ${change.percent} % shorter: ${formatDuration(change.gain)} of ` +
         `${formatDuration(report.path_nanos)} less, at most ` +
-        `(${formatDuration(change.path_nanos)} on the critical path).`,
+        `(${formatDuration(change.path_nanos)} on the critical path).` +
+        (change.gain === change.gain_with_fixed_waits
+          ? ""
+          : ` If waits of unknown cause keep their duration: ${formatDuration(change.gain_with_fixed_waits)}.`),
     }),
   );
   return [form, ...results];

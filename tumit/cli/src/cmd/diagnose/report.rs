@@ -278,14 +278,20 @@ impl DiagnosisReport<'_> {
             duration(*path_transit)
         );
         self.path_ends(text);
-        let gain = format!("Gain at most, if {USUAL_DECREASE} % shorter");
-        let mut rows = vec![vec!["State".to_owned(), "On the path".to_owned(), "Share".to_owned(), gain]];
+        let gain = format!("Gain, if {USUAL_DECREASE} % shorter");
+        let titles = ["State", "On the path", "Share", &gain, "At most"].map(str::to_owned);
+        let mut rows = vec![titles.to_vec()];
         let row = |share: &PathShare| {
-            let gain = share.gain.map(duration).unwrap_or_default();
-            vec![share.name.clone(), duration(share.nanos), percent(share.share), gain]
+            let gains = [share.gain_with_fixed_waits, share.gain].map(|gain| gain.map(duration).unwrap_or_default());
+            let mut row = vec![share.name.clone(), duration(share.nanos), percent(share.share)];
+            row.extend(gains);
+            row
         };
         rows.extend(path_values.iter().take(MAX_ROWS).map(row));
-        text.push_str(&indented_table(&rows, &[1, 2, 3]));
+        text.push_str(&indented_table(&rows, &[1, 2, 3, 4]));
+        if path_values.iter().any(|share| share.gain != share.gain_with_fixed_waits) {
+            text.push_str("  The gain assumes that waits of unknown cause keep their duration.\n");
+        }
         let list = |shares: &[PathShare]| {
             let texts = shares.iter().take(MAX_ROWS).map(|share| format!("{} {}", share.name, percent(share.share)));
             texts.collect::<Vec<_>>().join(", ")
@@ -316,11 +322,17 @@ impl DiagnosisReport<'_> {
             return;
         }
         text.push_str("\nAssumed changes\n");
-        for WhatIf { name, percent: less, path_nanos, gain, .. } in &self.diagnosis.what_ifs {
-            let (on_path, gain) = (duration(*path_nanos), duration(*gain));
+        for what_if in &self.diagnosis.what_ifs {
+            let WhatIf { name, percent: less, path_nanos, gain, gain_with_fixed_waits, .. } = what_if;
+            let [on_path, gain, fixed] = [path_nanos, gain, gain_with_fixed_waits].map(|nanos| duration(*nanos));
+            let fixed = if fixed == gain {
+                String::new()
+            } else {
+                format!(", and at most {fixed} if waits of unknown cause keep their duration")
+            };
             _ = writeln!(
                 text,
-                "  If `{name}` took {less} % less time: the path ends at most {gain} earlier; \
+                "  If `{name}` took {less} % less time: the path ends at most {gain} earlier{fixed}; \
                  `{name}` takes {on_path} of it"
             );
         }

@@ -3,7 +3,8 @@
 //! The n-th state of a value such as `MPI_Barrier` in each unit belongs to the n-th operation. A
 //! value is used only if all units that have it have the same number of such states, and if the
 //! states of each operation are consistent with its kind: in a barrier, no unit leaves before the
-//! last one enters. Roots are unknown.
+//! last one enters. Roots are unknown. `MPI_Finalize` counts as a barrier if it is consistent with
+//! one: most libraries wait in it for all processes, but MPI does not demand it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,10 +14,14 @@ use tumit_viewer::stats::collective::{Collective, CollectivePart};
 
 use crate::execution::Execution;
 
+/// The name of the end of MPI, in lower case.
+const FINALIZE: &str = "mpi_finalize";
+
 /// The kind of an operation by the name of its states, such as `MPI_Allreduce`.
 fn kind_of_name(name: &str) -> Option<CollectiveKind> {
-    const WORDS: [(&str, CollectiveKind); 10] = [
+    const WORDS: [(&str, CollectiveKind); 11] = [
         ("barrier", CollectiveKind::Barrier),
+        (FINALIZE, CollectiveKind::Barrier),
         ("allreduce", CollectiveKind::AllToAll),
         ("allgather", CollectiveKind::AllToAll),
         ("alltoall", CollectiveKind::AllToAll),
@@ -51,11 +56,17 @@ impl GuessedOperations {
                     all.list.extend(operations);
                     all.guessed.push(value);
                 }
+                None if is_finalize(execution, value) => {}
                 None => all.unmatched.push(value),
             }
         }
         Ok(all)
     }
+}
+
+fn is_finalize(execution: &Execution, value: ValueId) -> bool {
+    let value = execution.model().values.get(value.index());
+    value.is_some_and(|value| value.name.to_lowercase().contains(FINALIZE))
 }
 
 /// The states of a value in each unit that has any.

@@ -69,6 +69,9 @@ impl PerspectiveView for MessageQueuesView {
         let axis = ChartAxis::new(format!("waiting {}", measured.word()), measured.axis_unit(), signed_number(largest));
         let level = execution.model().types[execution.units().ty.index()].name.clone();
         let mut notes = measured.notes();
+        if has_unaddressed {
+            notes.push("The last bar has the messages with unknown receivers.".to_owned());
+        }
         notes.extend(bundles.note(execution, "Each bar is the mean, and its maximum the largest one, of up to"));
         let (now, maximum) = words(request.mode);
         Ok(ViewChart {

@@ -4,6 +4,7 @@ use tumit_paje::category::ActivityCategory;
 
 use super::node_layout::NodePosition;
 use crate::analysis::innermost_state::innermost_state;
+use crate::analysis::message_names;
 use crate::chart::{ChartPaint, LegendItem, NetworkEdge, NetworkNode};
 use crate::error::PerspectiveError;
 use crate::execution::Execution;
@@ -68,8 +69,7 @@ impl NodeStatus {
 /// The direction of messages in states of some name: `Some(true)` for sends, `Some(false)` for
 /// receives.
 fn is_send(name: &str) -> Option<bool> {
-    let name = name.to_lowercase();
-    match (name.contains("send"), name.contains("recv") || name.contains("receive")) {
+    match (message_names::is_send(name), message_names::is_receive(name)) {
         (true, false) => Some(true),
         (false, true) => Some(false),
         _ => None,

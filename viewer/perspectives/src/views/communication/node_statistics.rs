@@ -100,6 +100,9 @@ impl PerspectiveView for NodeStatisticsView {
         if selected.is_none() {
             notes.push(format!("No unit is selected, so this is the first one, {name}."));
         }
+        if messages.is_empty() {
+            notes.push(format!("{name} has no messages in the time range; select another unit, or a longer range."));
+        }
         let mut panels = Vec::with_capacity(2);
         for (title, is_incoming) in [("Incoming", true), ("Outgoing", false)] {
             let list: Vec<&PeerMessage<'_>> =

@@ -68,31 +68,63 @@ pub(crate) struct RecordSearch<'a> {
     extent: TimeRange,
     /// The length of the time range with which a search begins.
     first_nanos: i64,
-    /// The containers of the selected unit. `None`: all.
-    unit: Option<(&'a Execution, u32)>,
+    containers: RecordContainers<'a>,
+}
+
+/// The containers whose records are listed.
+#[derive(Clone, Copy, Debug)]
+enum RecordContainers<'a> {
+    All,
+    /// Those of the chosen units.
+    Units(&'a Execution),
+    /// Those of one unit.
+    Unit(&'a Execution, u32),
+}
+
+impl RecordContainers<'_> {
+    fn contain(self, container: ContainerId) -> bool {
+        match self {
+            Self::All => true,
+            Self::Units(execution) => execution.units().owner(container).is_some(),
+            Self::Unit(execution, unit) => execution.units().owner(container) == Some(unit),
+        }
+    }
+
+    /// The key of the lists of these containers. An execution has one choice of units.
+    fn key(self) -> String {
+        match self {
+            Self::All => "records".to_owned(),
+            Self::Units(_) => "records of units".to_owned(),
+            Self::Unit(_, unit) => format!("records of unit {unit}"),
+        }
+    }
 }
 
 impl<'a> RecordSearch<'a> {
-    /// The records of all containers, or of those of one unit.
+    /// The records of all containers, of the chosen units, or of one unit.
     ///
     /// # Errors
     /// The errors of the source.
     pub(crate) fn new(execution: &'a Execution, unit: Option<usize>) -> Result<Self, PerspectiveError> {
         let (source, model) = (execution.source(), execution.model());
-        let unit = unit.and_then(|unit| u32::try_from(unit).ok()).map(|unit| (execution, unit));
+        let containers = match unit.and_then(|unit| u32::try_from(unit).ok()) {
+            Some(unit) => RecordContainers::Unit(execution, unit),
+            None if execution.units().is_restricted() => RecordContainers::Units(execution),
+            None => RecordContainers::All,
+        };
         let is_link = |kind: PajeTypeKind| matches!(kind, PajeTypeKind::Link { .. });
         let links = model.types.iter().filter(|ty| is_link(ty.kind)).map(|ty| ty.id).collect();
         let (extent, summary) = (execution.extent(), source.summary());
         let of_states = summary.states.saturating_mul(2).saturating_add(summary.events);
         let records = of_states.saturating_add(summary.links.saturating_mul(2));
-        let lists = execution.derived(&format!("records {:?}", unit.map(|(_, unit)| unit)), || {
-            let lists = record_lists(source, model, |container| is_selected(unit, container));
+        let lists = execution.derived(&containers.key(), || {
+            let lists = record_lists(source, model, |container| containers.contain(container));
             Ok(RecordSlices::new(lists, extent, of_states))
         })?;
         let nanos =
             i64::try_from(u64::try_from(extent.to.0.saturating_sub(extent.from.0)).unwrap_or(0) / records.max(1));
         let first_nanos = nanos.unwrap_or(i64::MAX).saturating_mul(32).max(1);
-        Ok(Self { source, lists, links, extent, first_nanos, unit })
+        Ok(Self { source, lists, links, extent, first_nanos, containers })
     }
 
     /// The last `count` records until a time, the time included.
@@ -199,7 +231,7 @@ impl<'a> RecordSearch<'a> {
                     (link.end_time.0, TraceRecordKind::Receive, link.end),
                 ];
                 for (time, kind, container) in ends {
-                    if range.contains(&time) && is_selected(self.unit, container) {
+                    if range.contains(&time) && self.containers.contain(container) {
                         found.records.push(TraceRecord { time, kind, container, ty: *ty, entity: link.id });
                     }
                 }
@@ -213,8 +245,4 @@ impl<'a> RecordSearch<'a> {
 /// a time range that begins at its end.
 fn overlap_range(range: &Range<i64>) -> TimeRange {
     TimeRange { from: GlobalNanos(range.start.saturating_sub(1)), to: GlobalNanos(range.end) }
-}
-
-fn is_selected(unit: Option<(&Execution, u32)>, container: ContainerId) -> bool {
-    unit.is_none_or(|(execution, unit)| execution.units().owner(container) == Some(unit))
 }

@@ -15,7 +15,7 @@ const MIN_LISTS: usize = 1 << 13;
 /// all windows are removed.
 const MAX_RECORDS: u64 = 1 << 26;
 /// Mean number of records per slice.
-const RECORDS_PER_SLICE: usize = 1 << 8;
+const RECORDS_PER_SLICE: u64 = 1 << 8;
 /// Minimum length of a window, in lengths of the requested time range. A search repeats its request
 /// with longer time ranges, which are then in the same window.
 const RANGES_PER_WINDOW: i64 = 16;
@@ -43,13 +43,17 @@ pub(super) struct RecordSlices {
     first_nanos: i64,
     /// The maximum length of a window.
     max_nanos: i64,
+    /// Approximate number of all records.
+    records: u64,
     windows: Mutex<Vec<Arc<SliceWindow>>>,
 }
 
-/// A window of time, divided into slices of equal length.
+/// A window of time, divided into slices of equal length, except for the last one.
 #[derive(Debug)]
 struct SliceWindow {
     range: Range<i64>,
+    /// The length of a slice.
+    slice_nanos: u64,
     /// The place of the first list of each slice, and the end.
     starts: Vec<usize>,
     /// The indexes of the lists, slice by slice.
@@ -72,7 +76,7 @@ impl RecordSlices {
                 .max(1)
         };
         let first_nanos = if lists.len() < min_lists { 0 } else { nanos_of(lists.len() as u64) };
-        Self { lists, extent, first_nanos, max_nanos: nanos_of(MAX_RECORDS), windows: Mutex::default() }
+        Self { lists, extent, first_nanos, max_nanos: nanos_of(MAX_RECORDS), records, windows: Mutex::default() }
     }
 
     /// The lists that may have records at timestamps in a range, in order.
@@ -91,6 +95,13 @@ impl RecordSlices {
         Ok(members.into_iter().map(|list| self.lists[list as usize]).collect())
     }
 
+    /// Approximate number of records in a range.
+    fn records_in(&self, range: &Range<i64>) -> u64 {
+        let nanos = |range: &Range<i64>| u128::from(range.end.abs_diff(range.start));
+        let records = u128::from(self.records) * nanos(range) / nanos(&self.extent).max(1);
+        u64::try_from(records).unwrap_or(u64::MAX)
+    }
+
     /// A window that contains a range.
     fn window(&self, source: &dyn TimelineSource, range: &Range<i64>) -> Result<Arc<SliceWindow>, QueryError> {
         let windows = || self.windows.lock().unwrap_or_else(PoisonError::into_inner);
@@ -107,7 +118,7 @@ impl RecordSlices {
         let beside = (nanos - length) / 2;
         let start = range.start.saturating_sub(beside).max(self.extent.start);
         let end = range.end.saturating_add(beside).min(self.extent.end);
-        let window = Arc::new(SliceWindow::new(source, &self.lists, start..end)?);
+        let window = Arc::new(SliceWindow::new(source, &self.lists, start..end, self.records_in(&(start..end)))?);
         let mut windows = windows();
         let records: usize = windows.iter().map(|window| window.members.len()).sum();
         if records as u64 > MAX_RECORDS {
@@ -119,32 +130,41 @@ impl RecordSlices {
 }
 
 impl SliceWindow {
-    /// Reads the timestamps of the records in a range.
-    fn new(source: &dyn TimelineSource, lists: &[RecordList], range: Range<i64>) -> Result<Self, QueryError> {
-        let times = map_indexes(lists.len(), LISTS_AT_ONCE, |list| {
-            let mut times = Vec::new();
-            visit_times(source, lists[list], &range, |time| times.push(time))?;
-            Ok(times)
+    /// Reads the timestamps of the records in a range, which has approximately `records` records.
+    fn new(
+        source: &dyn TimelineSource,
+        lists: &[RecordList],
+        range: Range<i64>,
+        records: u64,
+    ) -> Result<Self, QueryError> {
+        let nanos = range.end.abs_diff(range.start).max(1);
+        let slice_nanos = nanos.div_ceil((records / RECORDS_PER_SLICE).max(1));
+        let count = usize::try_from(nanos.div_ceil(slice_nanos)).unwrap_or(usize::MAX);
+        let mut window = Self { range, slice_nanos, starts: vec![0; count + 1], members: Vec::new() };
+        // The slices with records, and the lists that have them, some lists at a time.
+        let parts = map_indexes(lists.len().div_ceil(LISTS_AT_ONCE), 1, |part| {
+            let first = part * LISTS_AT_ONCE;
+            let mut slices: Vec<(usize, u32)> = Vec::new();
+            for (list, number) in lists[first..].iter().take(LISTS_AT_ONCE).zip(first..) {
+                let number = u32::try_from(number).unwrap_or(u32::MAX);
+                visit_times(source, *list, &window.range, |time| {
+                    // The timestamps of most lists ascend.
+                    let slice = (window.slice(time), number);
+                    if slices.last() != Some(&slice) {
+                        slices.push(slice);
+                    }
+                })?;
+            }
+            Ok(slices)
         });
-        let times: Vec<Vec<i64>> = times.into_iter().collect::<Result<_, QueryError>>()?;
-        let count = (times.iter().map(Vec::len).sum::<usize>() / RECORDS_PER_SLICE).max(1);
-        let mut window = Self { range, starts: vec![0; count + 1], members: Vec::new() };
-        let slices = |times: &[i64]| {
-            let mut slices: Vec<usize> = times.iter().map(|time| window.slice(*time)).collect();
-            slices.sort_unstable();
-            slices.dedup();
-            slices
-        };
-        let slices: Vec<Vec<usize>> = times.iter().map(|times| slices(times)).collect();
-        slices.iter().flatten().for_each(|slice| window.starts[slice + 1] += 1);
+        let parts: Vec<Vec<(usize, u32)>> = parts.into_iter().collect::<Result<_, QueryError>>()?;
+        parts.iter().flatten().for_each(|(slice, _)| window.starts[slice + 1] += 1);
         (0..count).for_each(|slice| window.starts[slice + 1] += window.starts[slice]);
         window.members = vec![0; window.starts[count]];
         let mut next = window.starts.clone();
-        for (slices, list) in slices.iter().zip(0..) {
-            for slice in slices {
-                window.members[next[*slice]] = list;
-                next[*slice] += 1;
-            }
+        for (slice, list) in parts.into_iter().flatten() {
+            window.members[next[slice]] = list;
+            next[slice] += 1;
         }
         Ok(window)
     }
@@ -160,11 +180,8 @@ impl SliceWindow {
 
     /// The slice of a timestamp in the window.
     fn slice(&self, time: i64) -> usize {
-        let offset = i128::from(time) - i128::from(self.range.start);
-        let nanos = (i128::from(self.range.end) - i128::from(self.range.start)).max(1);
-        let count = self.starts.len() - 1;
-        let number = u64::try_from(offset * count as i128 / nanos).unwrap_or(0);
-        usize::try_from(number).unwrap_or(usize::MAX).min(count - 1)
+        let offset = time.max(self.range.start).abs_diff(self.range.start);
+        usize::try_from(offset / self.slice_nanos).unwrap_or(usize::MAX).min(self.starts.len() - 2)
     }
 }
 

@@ -55,10 +55,12 @@ impl PerspectiveView for UnitStreaks {
     #[expect(clippy::cast_precision_loss, reason = "times are drawn")]
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let activity = execution.activity()?;
-        let past = TimeRange { from: request.range.from, to: request.time.max(request.range.from) };
+        // After the trace, no run continues.
+        let time = request.time.min(execution.extent().to).max(request.range.from);
+        let past = TimeRange { from: request.range.from, to: time };
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
         let counts_overhead = request.options.counts_overhead;
-        let of_unit = |unit: usize| UnitRuns::new(&activity.timeline(unit), past, request.time.0, counts_overhead);
+        let of_unit = |unit: usize| UnitRuns::new(&activity.timeline(unit), past, time.0, counts_overhead);
         let runs = map_indexes(activity.units(), SEARCHES_PER_THREAD, of_unit);
         let largest = runs.iter().map(|run| run.nanos.max(run.longest_busy)).max().unwrap_or(0);
         let bars = bundles.iter(execution).map(|bundle| bar(&bundle, &runs));
