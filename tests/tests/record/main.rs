@@ -12,3 +12,4 @@ mod program_ends;
 mod record_folder;
 mod settings;
 mod thread_programs;
+mod tokio_programs;
