@@ -31,12 +31,20 @@ pub fn child_test(module: &str) -> Command {
 /// # Panics
 /// If it does not build.
 fn build(binary: &str) -> PathBuf {
-    let output = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--message-format=json-render-diagnostics", "--workspace", "--bin", binary])
-        .args(["--test", "large_spec_costs"])
-        .current_dir(workspace())
-        .output()
-        .expect("cargo can be run");
+    let mut cargo = cargo_build(binary);
+    executable(cargo.args(["--test", "large_spec_costs"]), binary)
+}
+
+fn cargo_build(binary: &str) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["build", "--quiet", "--message-format=json-render-diagnostics", "--workspace", "--bin", binary]);
+    cargo.current_dir(workspace());
+    cargo
+}
+
+/// Runs cargo, and returns the path of the binary that it has built.
+fn executable(cargo: &mut Command, binary: &str) -> PathBuf {
+    let output = cargo.output().expect("cargo can be run");
     assert!(output.status.success(), "{binary} does not build:\n{}", String::from_utf8_lossy(&output.stderr));
     // The path is in the message of the artifact: `"executable":"…/target/debug/tumit"`.
     let text = String::from_utf8(output.stdout).expect("cargo writes UTF-8");
@@ -46,6 +54,25 @@ fn build(binary: &str) -> PathBuf {
         .map(PathBuf::from)
         .find(|path| path.file_name().is_some_and(|name| name == binary))
         .expect("the workspace has this binary")
+}
+
+/// The service on `axum` and `tokio`, with the instrumentation of `tokio`.
+///
+/// The flag of the instrumentation would build all packages again. With `--target`, it applies to
+/// the packages of the program only, and not to macros and build scripts.
+///
+/// # Panics
+/// If it does not build.
+#[must_use]
+pub fn tokio_service() -> Command {
+    let version = succeed(Command::new("rustc").arg("-vV").current_dir(workspace()));
+    let target = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc prints its host");
+    let mut cargo = cargo_build("tokio-service");
+    cargo.args(["--target", target]).env("RUSTFLAGS", "--cfg tokio_unstable");
+    // Macros have the debugging information of other packages, so that they are not built again.
+    let debug = std::env::var("CARGO_PROFILE_DEV_DEBUG").unwrap_or_else(|_| "line-tables-only".to_owned());
+    cargo.env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG", debug);
+    Command::new(executable(&mut cargo, "tokio-service"))
 }
 
 /// The `tumit` command of this workspace. The first call builds it.

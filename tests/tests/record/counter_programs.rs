@@ -58,16 +58,18 @@ int main(int argc, char **argv) {
 const REPLACEMENTS: &str = r#"
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 int main(int argc, char **argv) {
     const int stage = argc > 1 ? atoi(argv[1]) : 0;
-    char next[2] = {(char)('1' + stage), 0}, *arguments[] = {argv[0], next, NULL};
+    char next[12], *arguments[] = {argv[0], next, NULL};
     size_t i, page = (size_t)getpagesize(), bytes = 400 * page;
     volatile char *pages = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise((void *)pages, bytes, MADV_NOHUGEPAGE);
+    snprintf(next, sizeof next, "%d", stage + 1);
     usleep(15000);
     if (stage == 0) {
         if (vfork() == 0) {
@@ -89,7 +91,9 @@ int main(int argc, char **argv) {
     case 5: execvpe(argv[0], arguments, environ); break;
     case 6: execve(argv[0], arguments, environ); break;
     case 7: fexecve(open(argv[0], O_RDONLY | O_CLOEXEC), arguments, environ); break;
-    case 8: return 9;
+    case 8: execveat(AT_FDCWD, argv[0], arguments, environ, 0); break;
+    case 9: execveat(open(argv[0], O_RDONLY | O_CLOEXEC), "", arguments, environ, AT_EMPTY_PATH); break;
+    case 10: return 9;
     }
     return 1;
 }
@@ -248,16 +252,44 @@ fn programs_that_replace_themselves_have_complete_files() {
     let (output, messages) =
         folder.recorded(&["--with", "counters", "--counter-interval", "5ms", "-o", "run.tmt", "--", &program]);
     assert_eq!(output.status.code(), Some(9), "{messages}");
-    assert!(!messages.contains("killed") && folder.processes("run.tmt") >= 9, "{messages}");
+    assert!(!messages.contains("killed") && folder.processes("run.tmt") >= 11, "{messages}");
     // The programs have equal process ids, and touch 400 pages each.
     let faults = sums(&folder, "Page faults");
-    assert!(faults.iter().filter(|&&sum| sum >= 400.0).count() >= 9, "{faults:?}");
+    assert!(faults.iter().filter(|&&sum| sum >= 400.0).count() >= 11, "{faults:?}");
     // The other recorders behave alike.
     let script = "echo text > file.txt; exec cat file.txt";
     let arguments = ["--with", "io", "--overwrite", "-o", "run.tmt", "--", "sh", "-c", script];
     let (output, messages) = folder.recorded(&arguments);
     assert_eq!(output.stdout, b"text\n", "{messages}");
     assert!(!messages.contains("killed") && folder.processes("run.tmt") >= 1, "{messages}");
+}
+
+/// A thread with more thread-local data than the stack of the sampler has room for.
+const THREAD_DATA: &str = r#"
+#include <pthread.h>
+#include <unistd.h>
+static __thread volatile char data[1 << 20];
+static void *work(void *argument) { data[0] = 1; usleep(40000); return argument; }
+int main(void) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, work, NULL) != 0 || pthread_join(thread, NULL) != 0) return 1;
+    return data[0] == 0 ? 7 : 2;
+}
+"#;
+
+#[test]
+fn thread_local_data_and_few_open_files_are_no_obstacle() {
+    let folder = RecordFolder::new();
+    let program = folder.compile("gcc", "program", THREAD_DATA, &["-pthread"]).display().to_string();
+    // A process with 12 files has none left for the counters of its threads.
+    for limit in ["1024", "12"] {
+        let script = format!("ulimit -n {limit}; exec {program}");
+        let options = ["--with", "counters", "--counter-interval", "2ms", "--overwrite", "-o", "run.tmt"];
+        let (output, messages) = folder.recorded(&[&options[..], &["--", "sh", "-c", &script]].concat());
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(7), 0), "{limit}: {messages}");
+        assert!(!messages.contains("killed"), "{limit}: {messages}");
+        assert!(folder.event_count("run.tmt", "thread_sample") > 2, "{limit}: {messages}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Programs that are compiled with `-finstrument-functions`.
+//! Programs that are compiled with `-finstrument-functions` or `-fxray-instrument`.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ int main(void) {
 "#;
 
 /// The number of states of each function, and the sum of their depths.
-fn calls(folder: &RecordFolder, run: &str) -> BTreeMap<String, usize> {
+pub(crate) fn calls(folder: &RecordFolder, run: &str) -> BTreeMap<String, usize> {
     let csv = succeed(tumit().arg("convert").arg(folder.file(run)).args(["-o", "-", "--format", "csv"]));
     let mut calls = BTreeMap::new();
     for line in csv.lines().filter(|line| line.starts_with("State,") && line.contains(",Function,")) {
@@ -127,6 +127,92 @@ fn calls_beyond_a_limit_are_counted() {
     assert!(output.status.code() == Some(2) && messages.contains("a pattern is empty"), "{messages}");
 }
 
+/// Ends without destructors, in the way that the argument selects. A child process of `vfork` has
+/// the memory of the recorder, and does not end the recording.
+const ENDS: &str = r#"
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+void work(void) { }
+void handler(int number) { (void)number; work(); _exit(6); }
+int main(int argc, char **argv) {
+    if (vfork() == 0) _exit(0);
+    wait(NULL);
+    work();
+    switch (argc > 1 ? atoi(argv[1]) : 0) {
+    case 0: _exit(6);
+    case 1: _Exit(6);
+    case 2: quick_exit(6);
+    case 3: signal(SIGUSR1, handler); raise(SIGUSR1);
+    }
+    return 1;
+}
+"#;
+
+#[test]
+fn a_process_that_ends_without_destructors_has_a_complete_file() {
+    let folder = RecordFolder::new();
+    let program = folder.compile("gcc", "program", ENDS, &["-finstrument-functions"]).display().to_string();
+    for (way, works) in [("0", 1), ("1", 1), ("2", 1), ("3", 2)] {
+        let (output, messages) = folder.recorded(&["--overwrite", "-o", "run.tmt", "--", &program, way]);
+        assert_eq!(output.status.code(), Some(6), "{way}: {messages}");
+        assert!(!messages.contains("killed"), "{way}: {messages}");
+        let calls = calls(&folder, "run.tmt");
+        assert_eq!((calls.get("main"), calls.get("work")), (Some(&1), Some(&works)), "{way}: {calls:?}");
+    }
+}
+
+/// A signal arrives while the recorder reads the symbols for the first function. The stack of the
+/// handler is above that of the recorder, as after `longjmp`.
+const INTERRUPTED: &str = r#"
+#define _GNU_SOURCE
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#define HIDDEN __attribute__((no_instrument_function))
+volatile int is_armed, signals;
+void second(void) { signals++; }
+HIDDEN void handler(int number) { (void)number; second(); }
+/* The recorder calls it when it reads the symbols. */
+HIDDEN int fstat(int file, struct stat *status) {
+    if (is_armed) {
+        is_armed = 0;
+        raise(SIGUSR1);
+    }
+    return (int)syscall(SYS_fstat, file, status);
+}
+void first(void) { second(); }
+HIDDEN int main(void) {
+    static struct sigaction action;
+    char stack[65536];
+    stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternative, NULL);
+    action.sa_handler = handler;
+    action.sa_flags = SA_ONSTACK;
+    sigaction(SIGUSR1, &action, NULL);
+    alarm(20);
+    is_armed = 1;
+    first();
+    return signals == 2 ? 0 : 1;
+}
+"#;
+
+#[test]
+fn a_handler_does_not_wait_for_a_lock_of_its_thread() {
+    let folder = RecordFolder::new();
+    let flags = ["-finstrument-functions", "-rdynamic"];
+    let program = folder.compile("gcc", "program", INTERRUPTED, &flags).display().to_string();
+    let (output, messages) = folder.recorded(&["--functions", "!x*", "-o", "run.tmt", "--", &program]);
+    assert_eq!(output.status.code(), Some(0), "{messages}");
+    // The call of the handler is not recorded.
+    let calls = calls(&folder, "run.tmt");
+    assert_eq!((calls.get("first"), calls.get("second")), (Some(&1), Some(&1)), "{calls:?}");
+}
+
 /// A library of C++ with overloads, a template and an exception.
 const LIBRARY: &str = r#"
 #include <stdexcept>
@@ -172,7 +258,7 @@ fn functions_of_cxx_in_a_loaded_library_have_their_declarations() {
         let (output, messages) = folder.recorded(&["--with", "functions", "-o", "run.tmt", "--", &program]);
         assert_eq!(output.status.code(), Some(7), "{messages}");
         assert!(
-            messages.contains("program` are not recorded: it was compiled without -finstrument-functions"),
+            messages.contains("program` are not recorded: it was compiled without -finstrument-functions and"),
             "{messages}"
         );
         let expected = |calls: &BTreeMap<String, usize>| {

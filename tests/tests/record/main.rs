@@ -11,4 +11,6 @@ mod openmp_programs;
 mod program_ends;
 mod record_folder;
 mod settings;
+mod sled_programs;
 mod thread_programs;
+mod tokio_programs;

@@ -23,16 +23,18 @@ use procedures::Procedure;
 const FAMILIES: [&str; 3] = ["openmpi", "mpich", "standard"];
 
 /// The C files that are compiled once.
-const FILES: [&str; 12] = [
+const FILES: [&str; 14] = [
     "mpi/dispatch.c",
     "openmp/openmp.c",
     "threads/threads.c",
     "io/io.c",
     "functions/functions.c",
+    "functions/sled_trampolines.S",
     "counters/counters.c",
     "exec/exec.c",
     "code_names/code_names.c",
     "code_names/code_texts.c",
+    "code_names/file_sections.c",
     "code_names/modules.c",
     "code_names/runtime_code.c",
     "code_names/symbol_tables.c",

@@ -38,8 +38,9 @@ static char *(*demangler)(const char *, char *, size_t *, int *);
 static void unlock_table(void) { pthread_mutex_init(&table_lock, NULL); }
 
 /* The program contains a demangler if it uses the library of C++. Another thread may hold the lock
- * when a process forks. */
-__attribute__((constructor)) static void prepare_names(void) {
+ * when a process forks. The constructor of the recorder of functions needs the names, so this one
+ * runs before it. */
+__attribute__((constructor(101))) static void prepare_names(void) {
     *(void **)&demangler = dlsym(RTLD_DEFAULT, "__cxa_demangle");
     pthread_atfork(NULL, NULL, unlock_table);
 }

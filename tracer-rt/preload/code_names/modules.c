@@ -57,7 +57,8 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *data) {
     return 0;
 }
 
-__attribute__((constructor)) static void find_modules(void) {
+/* Before the constructors of recorders, which need names. */
+__attribute__((constructor(101))) static void find_modules(void) {
     *(void **)&find_object = dlsym(RTLD_DEFAULT, "_dl_find_object");
     if (find_object == NULL) {
         dl_iterate_phdr(add_module, NULL);

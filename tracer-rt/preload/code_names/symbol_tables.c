@@ -6,25 +6,17 @@
 #define _GNU_SOURCE
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "file_sections.h"
 #include "symbol_tables.h"
 
 /* Number of symbols before an address that are compared with it. Few functions contain others. */
 #define MAX_STEPS 16
-
-/* A file in memory. */
-struct mapped_file {
-    const unsigned char *bytes;
-    size_t size;
-};
 
 /* The functions of a file. The file stays in memory, because it contains the names. */
 struct symbol_table {
@@ -49,48 +41,17 @@ static void unlock_tables(void) { pthread_mutex_init(&tables_lock, NULL); }
 
 __attribute__((constructor)) static void prepare_tables(void) { pthread_atfork(NULL, NULL, unlock_tables); }
 
-static int map_file(const char *path, struct mapped_file *file) {
-    struct stat status;
-    void *bytes = MAP_FAILED;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-        return 0;
-    }
-    if (fstat(descriptor, &status) == 0 && status.st_size > 0) {
-        bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    }
-    close(descriptor);
-    if (bytes == MAP_FAILED) {
-        return 0;
-    }
-    file->bytes = bytes;
-    file->size = (size_t)status.st_size;
-    return 1;
-}
-
-/* Whether the file contains these bytes. */
-static int contains(const struct mapped_file *file, uint64_t offset, uint64_t bytes) {
-    return offset <= file->size && bytes <= file->size - offset;
-}
-
 /* Finds a symbol table and its names: the complete table, or that of exported symbols. */
-static int find_sections(const struct mapped_file *file, uint32_t type, const ElfW(Shdr) * *symbols,
+static int find_sections(const struct tumit_mapped_file *file, uint32_t type, const ElfW(Shdr) * *symbols,
                          const ElfW(Shdr) * *names) {
-    const ElfW(Ehdr) *header = (const void *)file->bytes;
-    const ElfW(Shdr) *sections;
-    size_t i;
-    if (!contains(file, 0, sizeof *header) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-        header->e_shentsize != sizeof *sections ||
-        !contains(file, header->e_shoff, (uint64_t)header->e_shnum * sizeof *sections)) {
-        return 0;
-    }
-    sections = (const void *)(file->bytes + header->e_shoff);
-    for (i = 0; i < header->e_shnum; i++) {
+    size_t count, i;
+    const ElfW(Shdr) *sections = tumit_file_sections(file, &count);
+    for (i = 0; i < count; i++) {
         *symbols = &sections[i];
-        if ((*symbols)->sh_type == type && (*symbols)->sh_link < header->e_shnum) {
+        if ((*symbols)->sh_type == type && (*symbols)->sh_link < count) {
             *names = &sections[(*symbols)->sh_link];
-            return contains(file, (*symbols)->sh_offset, (*symbols)->sh_size) &&
-                   contains(file, (*names)->sh_offset, (*names)->sh_size);
+            return tumit_file_contains(file, (*symbols)->sh_offset, (*symbols)->sh_size) &&
+                   tumit_file_contains(file, (*names)->sh_offset, (*names)->sh_size);
         }
     }
     return 0;
@@ -146,16 +107,16 @@ static void fill_table(struct symbol_table *table, const ElfW(Sym) * symbol, siz
 static struct symbol_table *read_table(const struct tumit_module *module) {
     const size_t path_bytes = strlen(module->path) + 1;
     const ElfW(Shdr) *symbols = NULL, *names = NULL;
-    struct mapped_file file = {NULL, 0};
+    struct tumit_mapped_file file = {NULL, 0};
     struct symbol_table *table;
     size_t count = 0, bytes;
     /* A name ends by a zero, as the last byte of the names does. */
-    if (map_file(module->path[0] == '\0' ? "/proc/self/exe" : module->path, &file)) {
+    if (tumit_map_file(module->path, &file)) {
         if ((find_sections(&file, SHT_SYMTAB, &symbols, &names) || find_sections(&file, SHT_DYNSYM, &symbols, &names)) &&
             names->sh_size > 0 && file.bytes[names->sh_offset + names->sh_size - 1] == '\0') {
             count = symbols->sh_size / sizeof(ElfW(Sym));
         } else {
-            munmap((void *)(uintptr_t)file.bytes, file.size);
+            tumit_unmap_file(&file);
         }
     }
     bytes = sizeof *table + count * sizeof table->symbols[0] + path_bytes;

@@ -1,5 +1,5 @@
-/* Functions that replace the program of a process. They end the recording, as `exit` does:
- * destructors do not run then, and the file of the process would have no end. */
+/* Functions that replace the program of a process, or end the process without destructors. They end
+ * the recording, as `exit` does: the file of the process would have no end. */
 
 #define _GNU_SOURCE
 
@@ -31,6 +31,7 @@ static struct {
     int (*execvpe)(const char *, char *const *, char *const *);
     int (*fexecve)(int, char *const *, char *const *);
     int (*execveat)(int, const char *, char *const *, char *const *, int);
+    void (*exit_without_handlers)(int);
 } next;
 
 /* The process that the recorder records. A child of `vfork` has the memory of its parent, and must
@@ -46,14 +47,9 @@ static void find_next_functions(void) {
         *(void **)&next.execvpe = dlsym(RTLD_NEXT, "execvpe");
         *(void **)&next.fexecve = dlsym(RTLD_NEXT, "fexecve");
         *(void **)&next.execveat = dlsym(RTLD_NEXT, "execveat");
+        *(void **)&next.exit_without_handlers = dlsym(RTLD_NEXT, "_exit");
         *(void **)&next.execve = dlsym(RTLD_NEXT, "execve");
     }
-}
-
-__attribute__((constructor)) static void prepare_exec(void) {
-    find_next_functions();
-    set_recorded_process();
-    pthread_atfork(NULL, NULL, set_recorded_process);
 }
 
 /* Whether a path, relative to a folder, is a folder. */
@@ -103,6 +99,28 @@ static void end_recording(void) {
     }
     errno = error;
 }
+
+/* `quick_exit` calls the handlers of `at_quick_exit`. The handler of this library is the first one
+ * that is registered, and the last one that is called. */
+__attribute__((constructor)) static void prepare_exec(void) {
+    find_next_functions();
+    set_recorded_process();
+    pthread_atfork(NULL, NULL, set_recorded_process);
+    (void)at_quick_exit(end_recording);
+}
+
+static _Noreturn void exit_without_handlers(int status) {
+    find_next_functions();
+    end_recording();
+    next.exit_without_handlers(status);
+    abort(); /* never reached */
+}
+
+void _exit(int status);
+EXPORTED _Noreturn void _exit(int status) { exit_without_handlers(status); }
+
+void _Exit(int status);
+EXPORTED _Noreturn void _Exit(int status) { exit_without_handlers(status); }
 
 static int replace_by_path(const char *path, char *const *arguments, char *const *variables) {
     find_next_functions();

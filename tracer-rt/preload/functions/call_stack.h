@@ -96,10 +96,12 @@ static __attribute__((noinline, cold)) struct thread_calls *new_thread_calls(voi
     /* A signal handler could enter the recorder below. */
     thread->hook = (uintptr_t)__builtin_frame_address(0);
     own_calls = thread;
+    holds_lock = 1;
     __wrap_pthread_mutex_lock(&threads_lock);
     thread->next = threads;
     threads = thread;
     pthread_mutex_unlock(&threads_lock);
+    holds_lock = 0;
     pthread_setspecific(thread_end_key, thread);
     thread->hook = 0;
     errno = error;
@@ -136,6 +138,7 @@ static void end_thread(void *data) {
     /* A signal handler must not enter the recorder below. */
     thread->hook = (uintptr_t)__builtin_frame_address(0);
     open_all_calls(thread); /* `pthread_exit` ends them */
+    holds_lock = 1;
     __wrap_pthread_mutex_lock(&threads_lock);
     for (entry = &threads; *entry != NULL; entry = &(*entry)->next) {
         if (*entry == thread) {
@@ -145,6 +148,7 @@ static void end_thread(void *data) {
     }
     add_counts(thread);
     pthread_mutex_unlock(&threads_lock);
+    holds_lock = 0;
     own_calls = NULL;
     munmap(thread, sizeof *thread);
 }

@@ -1,5 +1,5 @@
-/* The functions that a compiler calls at the begin and the end of each function
- * (`-finstrument-functions`). */
+/* The recorder of functions: the functions that a compiler calls at the begin and the end of each
+ * function (`-finstrument-functions`). `sleds.h` has those for `-fxray-instrument`. */
 
 #define _GNU_SOURCE
 
@@ -38,9 +38,10 @@ static int is_ready;
 
 /* Begins the work of the recorder in a thread. Returns 0 if the recorder already runs in it: a
  * signal handler has interrupted the recorder, or the recorder calls an instrumented function. If
- * `frame` is not below the frame of the recorder, `longjmp` has left the recorder. */
+ * `frame` is not below the frame of the recorder, `longjmp` has left the recorder. The stack of a
+ * signal handler may be above it, too, so this does not hold for a thread with a lock. */
 static inline int enter_recorder(struct thread_calls *thread, uintptr_t frame) {
-    if (__builtin_expect(thread->hook != 0, 0) && frame - thread->hook >= STACK_RANGE) {
+    if (__builtin_expect(thread->hook != 0, 0) && (holds_lock || frame - thread->hook >= STACK_RANGE)) {
         return 0;
     }
     thread->hook = frame;
@@ -69,8 +70,10 @@ static __attribute__((noinline, cold)) int exceeds_rate(struct function *functio
  * the demangler of C++ calls `malloc`, which could be a function of the program. */
 static __attribute__((noinline, cold)) int decide(struct thread_calls *thread, struct function *function) {
     const int error = errno;
-    const int decision = is_selected(tumit_function_name(function->address, thread->name)) ? RECORDED : EXCLUDED;
-    int expected = UNDECIDED;
+    int decision, expected = UNDECIDED;
+    holds_lock = 1;
+    decision = is_selected(tumit_function_name(function->address, thread->name)) ? RECORDED : EXCLUDED;
+    holds_lock = 0;
     errno = error;
     __atomic_compare_exchange_n(&function->decision, &expected, decision, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     return decision;
@@ -130,23 +133,12 @@ static inline void begin_call(struct thread_calls *thread, struct call *call, co
     }
 }
 
-void __cyg_profile_func_enter(void *function, void *call_site);
-EXPORTED void __cyg_profile_func_enter(void *function, void *call_site) {
-    /* The first two words of the frame are the saved frame pointer and the return address. */
-    const uintptr_t *words = (const uintptr_t *)__builtin_frame_address(0) + 2;
-    const void *code = __builtin_return_address(0);
-    struct thread_calls *thread = own_calls;
-    uintptr_t frame;
-    uint32_t depth;
+/* A function begins. `frame` stands for its frame, and `code` is the address from which it calls the
+ * recorder. */
+static inline void enter_function(struct thread_calls *thread, const void *function, uintptr_t frame, const void *code,
+                                  const void *call_site) {
+    uint32_t depth = thread->depth;
     int is_inlined = 0;
-    if (__builtin_expect(thread == NULL, 0) && (!is_ready || (thread = new_thread_calls()) == NULL)) {
-        return;
-    }
-    if (!enter_recorder(thread, (uintptr_t)words)) {
-        return;
-    }
-    frame = frame_position(words, call_site);
-    depth = thread->depth;
     if (depth > 0) {
         const uint32_t top = depth < MAX_CALLS ? depth : MAX_CALLS;
         if (__builtin_expect(frame - thread->calls[top - 1].frame < STACK_RANGE, 0)) {
@@ -165,16 +157,9 @@ EXPORTED void __cyg_profile_func_enter(void *function, void *call_site) {
         begin_call(thread, call, function,
                    is_inlined ? (const void *)(uintptr_t)((uint64_t)(uintptr_t)code | INLINED_MARK) : call_site);
     }
-    leave_recorder(thread);
 }
 
-void __cyg_profile_func_exit(void *function, void *call_site);
-EXPORTED void __cyg_profile_func_exit(void *function, void *call_site) {
-    struct thread_calls *thread = own_calls;
-    (void)call_site;
-    if (thread == NULL || !enter_recorder(thread, (uintptr_t)((const uintptr_t *)__builtin_frame_address(0) + 2))) {
-        return;
-    }
+static inline void leave_function(struct thread_calls *thread, const void *function) {
     if (__builtin_expect(thread->depth > MAX_CALLS, 0)) {
         thread->depth--;
     } else if (__builtin_expect(thread->depth > 0 && thread->calls[thread->depth - 1].function == function, 1)) {
@@ -182,8 +167,34 @@ EXPORTED void __cyg_profile_func_exit(void *function, void *call_site) {
     } else {
         end_calls_to(thread, function);
     }
-    leave_recorder(thread);
 }
+
+void __cyg_profile_func_enter(void *function, void *call_site);
+EXPORTED void __cyg_profile_func_enter(void *function, void *call_site) {
+    /* The first two words of the frame are the saved frame pointer and the return address. */
+    const uintptr_t *words = (const uintptr_t *)__builtin_frame_address(0) + 2;
+    const void *code = __builtin_return_address(0);
+    struct thread_calls *thread = own_calls;
+    if (__builtin_expect(thread == NULL, 0) && (!is_ready || (thread = new_thread_calls()) == NULL)) {
+        return;
+    }
+    if (enter_recorder(thread, (uintptr_t)words)) {
+        enter_function(thread, function, frame_position(words, call_site), code, call_site);
+        leave_recorder(thread);
+    }
+}
+
+void __cyg_profile_func_exit(void *function, void *call_site);
+EXPORTED void __cyg_profile_func_exit(void *function, void *call_site) {
+    struct thread_calls *thread = own_calls;
+    (void)call_site;
+    if (thread != NULL && enter_recorder(thread, (uintptr_t)((const uintptr_t *)__builtin_frame_address(0) + 2))) {
+        leave_function(thread, function);
+        leave_recorder(thread);
+    }
+}
+
+#include "sleds.h"
 
 /* ---- Start, end, and child processes ---- */
 
@@ -206,11 +217,13 @@ __attribute__((destructor)) void tumit_end_functions(void) {
     if (thread != NULL) {
         open_all_calls(thread);
     }
+    holds_lock = 1;
     __wrap_pthread_mutex_lock(&threads_lock);
     for (thread = threads; thread != NULL; thread = thread->next) {
         add_counts(thread);
     }
     pthread_mutex_unlock(&threads_lock);
+    holds_lock = 0;
     for (slot = 0; slot < TABLE_SIZE; slot++) {
         struct function *function = functions[slot];
         for (reason = 0; function != NULL && reason < 3; reason++) {
@@ -272,5 +285,6 @@ __attribute__((constructor)) static void prepare_functions(void) {
         pthread_key_create(&thread_end_key, end_thread);
         pthread_atfork(NULL, NULL, reset_child_process);
         is_ready = 1;
+        patch_all_sleds();
     }
 }

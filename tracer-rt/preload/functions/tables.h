@@ -36,6 +36,10 @@ static pthread_mutex_t tables_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tumit_text *other_functions;
 static uint64_t other_calls;
 
+/* Whether this thread holds a lock of the recorder, or reads symbols. A signal handler that
+ * interrupts it must not wait for the lock, on whichever stack it runs. */
+static __thread int holds_lock;
+
 static inline uint32_t slot_of(const void *address) {
     return (uint32_t)(((uint64_t)(uintptr_t)address * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - TABLE_BITS));
 }
@@ -114,6 +118,7 @@ static struct call_site *new_call_site(const void *address) {
         const int error = errno;                                                                                       \
         struct ENTRY *entry;                                                                                           \
         uint32_t slot;                                                                                                 \
+        holds_lock = 1;                                                                                                \
         __wrap_pthread_mutex_lock(&tables_lock);                                                                       \
         for (slot = slot_of(address); (entry = TABLE[slot]) != NULL; slot = (slot + 1) & (TABLE_SIZE - 1)) {           \
             if (entry->address == address) {                                                                           \
@@ -125,6 +130,7 @@ static struct call_site *new_call_site(const void *address) {
             __atomic_store_n(&TABLE[slot], entry, __ATOMIC_RELEASE);                                                   \
         }                                                                                                              \
         pthread_mutex_unlock(&tables_lock);                                                                            \
+        holds_lock = 0;                                                                                                \
         errno = error;                                                                                                 \
         return entry;                                                                                                  \
     }                                                                                                                  \

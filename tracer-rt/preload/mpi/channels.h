@@ -115,3 +115,17 @@ static inline struct channel *wildcard_channel_of(struct channel_table *table, i
     }
     return table->last_wildcard_channel;
 }
+
+/* Frees the channels of a table without receives. */
+static void free_channels(struct channel_table *table) {
+    unsigned i;
+    for (i = 0; i < table->bucket_count; i++) {
+        struct channel *channel = table->buckets[i];
+        while (channel != NULL) {
+            struct channel *following = channel->next;
+            free(channel);
+            channel = following;
+        }
+    }
+    free(table->buckets);
+}

@@ -1,7 +1,7 @@
 /* Collective operations. The build generates the wrappers, which call these functions. */
 
 /* A flag of a kind: the processes pass different numbers of bytes, so none of them knows whether
- * the operation has data. */
+ * the operation has data. Such an operation counts as one with data, also if no process has any. */
 #define IRREGULAR 0x100
 
 /* The kind of a call, equal in all members of the communicator. Processes do not wait for each other

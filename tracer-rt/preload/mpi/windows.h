@@ -53,14 +53,17 @@ static void add_window(MPI_Comm comm, MPI_Win handle) {
     unlock_tables();
 }
 
-/* The program frees a window. Its memory is not freed, because another thread may use it by
- * mistake. */
+/* The program frees a window. Its communicator stays in memory. */
 static void remove_window(MPI_Win handle) {
-    struct window **link;
+    struct window **link, *window;
     lock_tables();
-    for (link = window_bucket(handle); *link != NULL; link = &(*link)->next_in_bucket) {
-        if ((*link)->handle == handle) {
-            *link = (*link)->next_in_bucket;
+    for (link = window_bucket(handle); (window = *link) != NULL; link = &window->next_in_bucket) {
+        if (window->handle == handle) {
+            *link = window->next_in_bucket;
+            free_channels(&window->epochs);
+            free(window->targets);
+            free(window->origins);
+            free(window);
             break;
         }
     }
@@ -78,13 +81,14 @@ static int target_rank_of(MPI_Win handle, int target) {
     return rank;
 }
 
-/* The name of a window. Empty if the recorder does not know it. */
-static const char *window_name(MPI_Win handle) {
+/* Copies the name of a window, which another thread may free. Empty if the recorder does not know
+ * it. */
+static void copy_window_name(MPI_Win handle, char name[MAX_WINDOW_NAME]) {
     const struct window *window;
     lock_tables();
     window = window_of(handle);
+    snprintf(name, MAX_WINDOW_NAME, "%s", window == NULL ? "" : window->name);
     unlock_tables();
-    return window == NULL ? "" : window->name;
 }
 
 static int w_MPI_Win_free(MPI_Win *win) {
@@ -99,9 +103,9 @@ static int w_MPI_Win_free(MPI_Win *win) {
 /* A fence that ends no epoch need not wait for the other members. All members pass
  * MPI_MODE_NOPRECEDE then. */
 static int w_MPI_Win_fence(int assert, MPI_Win win) {
-    const char *name;
+    char name[MAX_WINDOW_NAME];
     ENTER_CALL(is_recorded(), MPI_Win_fence, assert, win);
-    name = window_name(win);
+    copy_window_name(win, name);
     tumit_mpi_begin_fence(name, name[0] != '\0' && (assert & MPI_MODE_NOPRECEDE) == 0);
     error_code = mpi.MPI_Win_fence(assert, win);
     tumit_mpi_end_fence();
@@ -110,9 +114,9 @@ static int w_MPI_Win_fence(int assert, MPI_Win win) {
 
 static int w_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
     int target;
-    const char *name;
+    char name[MAX_WINDOW_NAME];
     ENTER_CALL(is_recorded(), MPI_Win_lock, lock_type, rank, assert, win);
-    name = window_name(win);
+    copy_window_name(win, name);
     target = target_rank_of(win, rank);
     tumit_mpi_begin_window_lock(name, target);
     error_code = mpi.MPI_Win_lock(lock_type, rank, assert, win);
@@ -122,9 +126,9 @@ static int w_MPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win) {
 
 static int w_MPI_Win_unlock(int rank, MPI_Win win) {
     int target;
-    const char *name;
+    char name[MAX_WINDOW_NAME];
     ENTER_CALL(is_recorded(), MPI_Win_unlock, rank, win);
-    name = window_name(win);
+    copy_window_name(win, name);
     target = target_rank_of(win, rank);
     tumit_mpi_begin_window_unlock();
     error_code = mpi.MPI_Win_unlock(rank, win);

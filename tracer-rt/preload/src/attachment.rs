@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::elf_file::{ElfFile, Linking, calls_hooks, contains_mpi, creates_threads};
+use crate::elf_file::{ElfFile, Linking, contains_mpi, creates_threads, has_instrumented_functions};
 use crate::library_search::{LibraryFolders, MpiLibrary, installed_mpi_libraries, parallel_libraries};
 use crate::mpi_family::MpiFamily;
 use crate::openmp_runtime::{OpenMpRuntime, replacement};
@@ -36,8 +36,9 @@ pub struct ProgramAttachment {
     pub openmp: Option<OpenMpRuntime>,
     /// Whether the program itself creates threads.
     pub creates_threads: bool,
-    /// Whether the program itself was compiled with `-finstrument-functions`.
-    pub calls_hooks: bool,
+    /// Whether the program itself was compiled with `-finstrument-functions` or
+    /// `-fxray-instrument`.
+    pub has_instrumented_functions: bool,
 }
 
 /// The facts that decide how programs are recorded.
@@ -122,14 +123,15 @@ impl Attachment {
                 };
                 let openmp = OpenMpRuntime::in_preload(context.earlier_preload).or(openmp);
                 let has = |property: fn(&Path) -> bool| program.as_ref().is_ok_and(|program| property(&program.path));
-                let (creates_threads, calls_hooks) = (has(creates_threads), has(calls_hooks));
-                programs.push(ProgramAttachment { name, outcome, openmp, creates_threads, calls_hooks });
+                let creates_threads = has(creates_threads);
+                let has_instrumented_functions = has(has_instrumented_functions);
+                programs.push(ProgramAttachment { name, outcome, openmp, creates_threads, has_instrumented_functions });
             }
         }
         let recorders = context.recorders.cloned().unwrap_or_else(|| {
             let any = |property: fn(&ProgramAttachment) -> bool| programs.iter().any(property);
             let threads = Some(Recorder::Threads).filter(|_| any(|program| program.creates_threads));
-            let functions = Some(Recorder::Functions).filter(|_| any(|program| program.calls_hooks));
+            let functions = Some(Recorder::Functions).filter(|_| any(|program| program.has_instrumented_functions));
             [Recorder::Mpi, Recorder::OpenMp].into_iter().chain(threads).chain(functions).collect()
         });
         let openmp_replacement = replacement(&context.folders.system);
@@ -155,7 +157,7 @@ impl Attachment {
     /// Whether the recorder of functions is attached to a program file that does not call it.
     fn misses_hooks(&self, program: &ProgramAttachment) -> bool {
         let is_read = matches!(program.outcome, AttachmentOutcome::Mpi(_) | AttachmentOutcome::NoMpiYet);
-        self.recorders.contains(&Recorder::Functions) && is_read && !program.calls_hooks
+        self.recorders.contains(&Recorder::Functions) && is_read && !program.has_instrumented_functions
     }
 
     /// Reports a runtime that does not call the recorder.
@@ -250,7 +252,7 @@ impl ProgramAttachment {
     /// Reports a program that does not call the recorder of functions.
     fn without_hooks(&self) -> String {
         format!(
-            "functions of `{}` are not recorded: it was compiled without -finstrument-functions; add this option of gcc, clang or gfortran (libraries that were compiled with it are recorded)",
+            "functions of `{}` are not recorded: it was compiled without -finstrument-functions and -fxray-instrument; add the first option of gcc, clang or gfortran, or the second one of clang (libraries that were compiled with one of them are recorded)",
             self.name
         )
     }

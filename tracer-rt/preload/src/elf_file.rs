@@ -169,18 +169,35 @@ pub fn creates_threads(path: &Path) -> bool {
     uses_one_of(path, &THREAD_CREATION)
 }
 
-/// Whether a program file was compiled with `-finstrument-functions`.
+/// The section that lists the places that the recorder of functions changes. `-fxray-instrument`
+/// makes it.
+const SLED_SECTION: &[u8] = b"xray_instr_map";
+
+/// Whether a program file was compiled with `-finstrument-functions`, or with `-fxray-instrument`
+/// for a processor type for which the recorder supports this option.
 #[must_use]
-pub fn calls_hooks(path: &Path) -> bool {
-    uses_one_of(path, &[ENTER_HOOK.as_bytes()])
+pub fn has_instrumented_functions(path: &Path) -> bool {
+    let Some(bytes) = small_file(path) else { return false };
+    imports_one_of(&bytes, &[ENTER_HOOK.as_bytes()]).unwrap_or(false)
+        || cfg!(target_arch = "x86_64") && has_section(&bytes, SLED_SECTION).unwrap_or(false)
 }
 
 /// Whether a program uses one of these functions of a library. A very large file counts as one that
 /// does not.
 fn uses_one_of(path: &Path, functions: &[&[u8]]) -> bool {
+    small_file(path).is_some_and(|bytes| imports_one_of(&bytes, functions).unwrap_or(false))
+}
+
+/// The bytes of a file that is not very large.
+fn small_file(path: &Path) -> Option<Vec<u8>> {
     let is_small = fs::metadata(path).is_ok_and(|metadata| metadata.len() <= MAX_BYTES_WITH_SYMBOLS);
-    let Some(bytes) = fs::read(path).ok().filter(|_| is_small) else { return false };
-    imports_one_of(&bytes, functions).unwrap_or(false)
+    fs::read(path).ok().filter(|_| is_small)
+}
+
+fn has_section(bytes: &[u8], name: &[u8]) -> object::read::Result<bool> {
+    let header = FileHeader64::<Endianness>::parse(bytes)?;
+    let endian = header.endian()?;
+    Ok(header.sections(endian, bytes)?.section_by_name(endian, name).is_some())
 }
 
 fn imports_one_of(bytes: &[u8], functions: &[&[u8]]) -> object::read::Result<bool> {
@@ -195,7 +212,7 @@ fn imports_one_of(bytes: &[u8], functions: &[&[u8]]) -> object::read::Result<boo
 
 #[cfg(test)]
 mod tests {
-    use super::{ElfFile, Linking, calls_hooks, contains_mpi, creates_threads, defines_mpi};
+    use super::{ElfFile, Linking, contains_mpi, creates_threads, defines_mpi, has_instrumented_functions};
 
     #[test]
     fn the_library_needs_only_libraries_of_the_compiler() {
@@ -213,7 +230,7 @@ mod tests {
         let program = ElfFile::read(&path).unwrap().expect("an ELF file");
         assert!(matches!(program.linking, Linking::Dynamic { .. }), "{program:?}");
         assert!(program.needed.iter().any(|name| name.starts_with("libc.so")), "{program:?}");
-        assert!(!contains_mpi(&path) && !calls_hooks(&path));
+        assert!(!contains_mpi(&path) && !has_instrumented_functions(&path));
         assert!(creates_threads(&path), "the test driver runs tests in threads");
         assert_eq!(program.machine, ElfFile::parse(crate::recorder_library::LIBRARY).unwrap().machine);
     }

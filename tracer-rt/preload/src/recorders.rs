@@ -27,10 +27,10 @@ const EXIT_HOOK: &str = "__cyg_profile_func_exit";
 /// The exported function that states that the recorder of counters is chosen. It replaces none.
 const COUNTERS_SYMBOL: &str = "tumit_record_counters";
 
-/// The functions that replace the program of a process. All recorders need them, because the file
-/// of the process ends there.
-const EXEC_FUNCTIONS: [&str; 9] =
-    ["execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat"];
+/// The functions that replace the program of a process, or end the process without destructors. All
+/// recorders need them, because the file of the process ends there.
+const END_FUNCTIONS: [&str; 11] =
+    ["execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat", "_exit", "_Exit"];
 
 /// The functions that the recorder of files replaces.
 const IO_FUNCTIONS: [&str; 29] = [
@@ -118,7 +118,7 @@ impl Recorder {
 /// Whether a symbol of the library serves all recorders.
 #[must_use]
 pub fn serves_all_recorders(symbol: &str) -> bool {
-    EXEC_FUNCTIONS.contains(&symbol)
+    END_FUNCTIONS.contains(&symbol)
 }
 
 /// The names of some recorders, such as `mpi, openmp`.

@@ -6,8 +6,7 @@
 //! $ tumit view service.tmt
 //! ```
 //!
-//! If `tokio` is compiled with its feature `tracing` and with `RUSTFLAGS='--cfg tokio_unstable'`,
-//! the run also has the tasks of the runtime.
+//! The example `tokio-service` of the workspace also records the tasks of the runtime.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -11,7 +11,7 @@ pub(crate) enum RecorderName {
     Openmp,
     /// Begins, ends and waits of threads: locks, conditions, semaphores, barriers
     Threads,
-    /// Calls of functions, of programs compiled with -finstrument-functions
+    /// Calls of functions, of programs compiled with -finstrument-functions or -fxray-instrument
     Functions,
     /// Counters of the processor and the system: processor time, page faults, cycles, memory, load
     Counters,

@@ -159,7 +159,7 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
         Recorder::OpenMp => "used an OpenMP runtime with an interface for recorders",
         Recorder::Threads => "created a thread",
         Recorder::Io => "used a file",
-        Recorder::Functions => "called a function that was compiled with -finstrument-functions",
+        Recorder::Functions => "called a function that was compiled with -finstrument-functions or -fxray-instrument",
         Recorder::Counters => "ran longer than the interval of samples (--counter-interval)",
     };
     let uses: Vec<&str> = attachment.recorders.iter().map(use_of).collect();
