@@ -43,8 +43,8 @@ def instructions_by_function(path):
     lines = re.findall(r"^ *([\d,]+) \([ \d.]+%\)  (.*)$", text, re.MULTILINE)
     counts = {}
     for number, name in lines[1:]:
-        # A function has a line for itself, and lines for the functions of other files that are inlined
-        # in it. The first has the largest number.
+        # A function has a line for itself, and lines for the functions of other files that are
+        # inlined in it. The first has the largest number.
         name = re.sub(r"^\S+?\.\w+:|^\?\?\?:", "", re.sub(r" \[[^]]*\]$", "", name))
         counts[name] = max(counts.get(name, 0), int(number.replace(",", "")))
     return int(lines[0][0].replace(",", "")), counts

@@ -1,5 +1,6 @@
 //! Writes Pajé operations as PICL.
 
+mod action_sorter;
 mod call_names;
 mod message_ends;
 mod new_records;

@@ -4,4 +4,5 @@
 pub(crate) mod labels;
 pub(crate) mod plan;
 mod rule_match;
+pub(crate) mod shared_facts;
 pub(crate) mod thread_ends;

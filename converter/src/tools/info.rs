@@ -32,7 +32,7 @@ use tracer_format::{RECORD_HEAD_BYTES, cause};
 
 use crate::clock::RunClocks;
 use crate::convert::ConvertOptions;
-use crate::convert::planning::plan::first_timestamp;
+use crate::convert::planning::shared_facts::first_timestamp;
 use crate::convert::run_facts::gaps;
 use crate::run::{Loss, OpenRun};
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, open_shared};

@@ -22,8 +22,8 @@ static const char *const launchers[] = {
 /* Prefix of the names of MPICH's launchers, such as `hydra_pmi_proxy`. */
 #define HYDRA "hydra_"
 
-/* Entries of the table of results; a power of two. An entry is an address, and its lowest bit the
- * result: return addresses are looked up, whose lowest bit is not needed. */
+/* Entries of the table of results; a power of two. An entry is a return address without its lowest
+ * bit. The lowest bit of the entry is the result. */
 #define ENTRIES 1024
 static uintptr_t results[ENTRIES];
 

@@ -9,7 +9,7 @@ static struct {
 
 static double seconds_of(struct timeval time) { return (double)time.tv_sec + (double)time.tv_usec / 1e6; }
 
-/* Begins the rates of a new process, whose values are zero. */
+/* Begins the rates of a new process. Its values are zero. */
 static void begin_process(void) {
     memset(&process_before, 0, sizeof process_before);
     process_before.date = tumit1_now();

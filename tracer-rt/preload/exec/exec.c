@@ -1,5 +1,5 @@
-/* Functions that replace the program of a process, or end the process without destructors. They end
- * the recording, as `exit` does: the file of the process would have no end. */
+/* Functions that replace the program of a process, or end the process. Destructors do not run then,
+ * so these functions end the recording. Otherwise the file of the process has no end. */
 
 #define _GNU_SOURCE
 
@@ -176,8 +176,8 @@ EXPORTED int execveat(int folder, const char *path, char *const arguments[], cha
     return next.execveat(folder, path, arguments, variables, flags);
 }
 
-/* Copies the arguments of a function with a variable number of them to an array on the stack, as
- * the C library does. The list remains behind the null pointer that ends them. */
+/* Copies the variable arguments of a function to an array on the stack, as the C library does. A
+ * null pointer ends the arguments. Afterwards, the list is at the argument after this pointer. */
 #define COPY_ARGUMENTS(first, list)                                                                                    \
     size_t count = 1, position;                                                                                        \
     va_start(list, first);                                                                                             \

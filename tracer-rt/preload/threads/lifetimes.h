@@ -18,8 +18,8 @@ struct thread_start {
 
 /* Entries of the table of threads; a power of two. */
 #define THREADS 4096
-/* The threads that may be joined. Of two in one entry, the later one replaces the other, whose end
- * then has no link. */
+/* The threads that may be joined. If two threads belong into one entry, the later thread replaces
+ * the earlier one. The end of the earlier thread then has no link. */
 static struct {
     pthread_t handle;
     struct thread *thread;

@@ -10,10 +10,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tumit_paje::category::ActivityCategory;
 use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, PajeEvent, PajeSink, PajeTypeKind, TypeId, ValueId, collective};
-use tumit_spill::row_sorter::RowSorter;
 use tumit_spill::spool::Spool;
-use tumit_spill::temporary_space::TemporarySpace;
 
+use super::action_sorter::ActionSorter;
 use super::message_ends::{LinkEnd, LinkIdentity, MessageEnds};
 use super::new_records::NewRecords;
 use super::node_numbers::NodeNumbers;
@@ -27,12 +26,8 @@ use super::unit_records::{PiclRecordWriter, PiclStyle};
 use super::written_meanings::{StateMeaning, WrittenMeaning, WrittenMeanings};
 use super::written_types::WrittenTypes;
 use crate::model::state_fields::{BLOCK, DATA, END_DATA};
-use crate::model::trace_action::ACTION_WORDS;
-use crate::model::{PiclEndpoint, StateFields, TraceAction, TraceActionKind, TraceUnit, TraceUnits};
+use crate::model::{PiclEndpoint, StateFields, TraceAction, TraceActionKind, TraceUnit};
 use crate::node_activity::Activity;
-
-/// Memory of the records that are sorted, in bytes.
-const SORT_MEMORY: usize = 64 << 20;
 
 /// A state that has begun.
 #[derive(Clone, Copy, Debug)]
@@ -78,17 +73,13 @@ pub struct PiclWriter<W: Write> {
     categories: UnitCategories,
     subsets: SubsetNumbers,
     nodes: NodeNumbers,
-    units: TraceUnits,
+    actions: ActionSorter,
     /// The open states of each container and type.
     open_records: FxHashMap<(ContainerId, TypeId), Vec<OpenRecord>>,
     links: MessageEnds,
     texts: Spool,
-    sorter: RowSorter<ACTION_WORDS, 2>,
     /// The units with an end of their trace.
     finished_units: FxHashSet<TraceUnit>,
-    sequence: u64,
-    /// The time of the last record.
-    last: i64,
     omitted_entities: OmittedEntities,
 }
 
@@ -114,14 +105,11 @@ impl<W: Write> PiclWriter<W> {
             categories: UnitCategories::default(),
             subsets: SubsetNumbers::default(),
             nodes: NodeNumbers::default(),
-            units: TraceUnits::default(),
+            actions: ActionSorter::new(),
             open_records: FxHashMap::default(),
             links: MessageEnds::default(),
             texts: Spool::default(),
-            sorter: RowSorter::new(&TemporarySpace::in_system_folder(SORT_MEMORY)),
             finished_units: FxHashSet::default(),
-            sequence: 0,
-            last: i64::MIN,
             omitted_entities: OmittedEntities::default(),
         }
     }
@@ -139,27 +127,14 @@ impl<W: Write> PiclWriter<W> {
         self.omitted_entities
     }
 
-    fn push(&mut self, unit: TraceUnit, action: TraceAction) -> io::Result<()> {
-        let unit = self.units.number(unit);
-        self.last = self.last.max(action.time);
-        self.sorter.push(TraceAction { unit, ..action }.to_words());
-        self.sorter.flush()
-    }
-
-    /// An action with the next position in the sequence.
-    fn action(&mut self, time: GlobalNanos, kind: TraceActionKind, value: u32, words: [i64; 3]) -> TraceAction {
-        self.sequence += 1;
-        TraceAction { time: time.0, line: self.sequence, kind, unit: 0, value, words }
-    }
-
     /// The unit of a container. Its first record is the start of its trace.
     fn unit(&mut self, container: ContainerId, time: GlobalNanos) -> io::Result<TraceUnit> {
         let (unit, is_new) = self.nodes.unit(container);
         if is_new {
-            let start = self.action(time, TraceActionKind::Start, 0, [0; 3]);
-            self.push(unit, start)?;
+            let start = self.actions.action(time, TraceActionKind::Start, 0, [0; 3]);
+            self.actions.push(unit, start)?;
             if self.writes_categories() {
-                self.categories.start(self.units.number(unit), time.0);
+                self.categories.start(self.actions.number(unit), time.0);
             }
         }
         Ok(unit)
@@ -239,18 +214,18 @@ impl<W: Write> PiclWriter<W> {
         }
         if is_deciding && self.writes_categories() {
             self.advance(unit, time)?;
-            let number = self.units.number(unit);
+            let number = self.actions.number(unit);
             let ended = self.categories.begin(number, time.0, meaning.category, meaning.activity.is_some());
             self.change_category(unit, ended)?;
         }
         if let Some((_, index)) = meaning.activity {
-            let action = self.action(time, kind, index, words);
-            self.push(unit, action)?;
+            let action = self.actions.action(time, kind, index, words);
+            self.actions.push(unit, action)?;
         }
         if let Some(task) = meaning.task {
             let words = if meaning.activity.is_none() { words } else { [0; 3] };
-            let action = self.action(time, kind, task, words);
-            self.push(unit, action)?;
+            let action = self.actions.action(time, kind, task, words);
+            self.actions.push(unit, action)?;
         }
         Ok(())
     }
@@ -267,18 +242,18 @@ impl<W: Write> PiclWriter<W> {
         let is_deciding = self.is_deciding(container, ty);
         if is_deciding && self.writes_categories() {
             self.advance(unit, time)?;
-            let number = self.units.number(unit);
+            let number = self.actions.number(unit);
             let ended = self.categories.end(number, time.0, meaning.activity.is_some());
             self.change_category(unit, ended)?;
         }
         if let Some((_, index)) = meaning.activity {
-            let action = self.action(time, TraceActionKind::End, index, words);
-            self.push(unit, action)?;
+            let action = self.actions.action(time, TraceActionKind::End, index, words);
+            self.actions.push(unit, action)?;
         }
         if let Some(task) = meaning.task {
             let words = if meaning.activity.is_none() { words } else { [0; 3] };
-            let action = self.action(time, TraceActionKind::End, task, words);
-            self.push(unit, action)?;
+            let action = self.actions.action(time, TraceActionKind::End, task, words);
+            self.actions.push(unit, action)?;
         }
         Ok(true)
     }
@@ -290,7 +265,7 @@ impl<W: Write> PiclWriter<W> {
 
     /// Settles the category of a unit before a time.
     fn advance(&mut self, unit: TraceUnit, time: GlobalNanos) -> io::Result<()> {
-        let number = self.units.number(unit);
+        let number = self.actions.number(unit);
         let begun = self.categories.advance(number, time.0);
         self.change_category(unit, begun)
     }
@@ -299,8 +274,8 @@ impl<W: Write> PiclWriter<W> {
         let Some(CategoryChange { time, activity, begins }) = change else { return Ok(()) };
         let index = self.meanings.of_activity(activity);
         let kind = if begins { TraceActionKind::Begin } else { TraceActionKind::End };
-        let action = self.action(GlobalNanos(time), kind, index, [0; 3]);
-        self.push(unit, action)
+        let action = self.actions.action(GlobalNanos(time), kind, index, [0; 3]);
+        self.actions.push(unit, action)
     }
 
     /// Ends the states of a container, and the trace of its unit.
@@ -317,13 +292,13 @@ impl<W: Write> PiclWriter<W> {
         if !self.finished_units.insert(unit) {
             return Ok(());
         }
-        let action = self.action(time, TraceActionKind::Finish, 0, [0; 3]);
-        self.push(unit, action)
+        let action = self.actions.action(time, TraceActionKind::Finish, 0, [0; 3]);
+        self.actions.push(unit, action)
     }
 
     fn finish_category(&mut self, unit: TraceUnit, time: GlobalNanos) -> io::Result<()> {
         self.advance(unit, time)?;
-        let number = self.units.number(unit);
+        let number = self.actions.number(unit);
         let ended = self.categories.finish(number, time.0);
         self.change_category(unit, ended)
     }
@@ -345,8 +320,8 @@ impl<W: Write> PiclWriter<W> {
         let unit = if is_of_program { TraceUnit::PROGRAM } else { self.unit(container, time)? };
         let text = text_of(extra, &["text", "data"]);
         let words = [self.texts.append(text.as_bytes())?.cast_signed(), text.len() as i64, 1];
-        let action = self.action(time, TraceActionKind::Event, index, words);
-        self.push(unit, action)
+        let action = self.actions.action(time, TraceActionKind::Event, index, words);
+        self.actions.push(unit, action)
     }
 
     /// Adds an endpoint of a link. With the second one, both records of the message are known.
@@ -367,7 +342,7 @@ impl<W: Write> PiclWriter<W> {
         let tag = tag.unwrap_or(start.value.0.into());
         let words = PiclEndpoint { peer, tag, bytes: start.bytes }.to_words();
         let (time, line, unit) = (end.time, end.sequence, 0);
-        self.push(end.unit, TraceAction { time, line, kind, unit, value: 0, words })
+        self.actions.push(end.unit, TraceAction { time, line, kind, unit, value: 0, words })
     }
 
     /// Writes messages that are not received as sends. Their peer is the container at which they
@@ -413,14 +388,14 @@ impl<W: Write> PiclWriter<W> {
                 self.omitted_entities.names += 1;
             }
         }
-        let space = TemporarySpace::in_system_folder(SORT_MEMORY);
-        let rows = std::mem::replace(&mut self.sorter, RowSorter::new(&space)).finish()?;
+        let rows = self.actions.take()?;
+        let units = self.actions.units();
         let mut output = RecordOutput {
             records: &mut *self.records,
             meanings: &self.meanings,
-            units: &self.units,
+            units,
             texts: &self.texts,
-            is_finished: vec![false; self.units.units.len()],
+            is_finished: vec![false; units.units.len()],
             omitted_entities: self.omitted_entities,
         };
         let written = output.write(rows, end, &mut self.out, buffer);
@@ -468,17 +443,15 @@ impl<W: Write> PajeSink for PiclWriter<W> {
             }
             PajeEvent::StartLink { time, container, ty, value, start, key, extra, .. } => {
                 let unit = self.message_unit(start, time)?;
-                self.sequence += 1;
                 let (bytes, tag) = (integer_of(extra, SIZE_FIELDS).unwrap_or(0), integer_of(extra, TAG_FIELDS));
                 let (time, sequence, is_start, destination) =
-                    (time.0, self.sequence, true, container_of(extra, DESTINATION_FIELD));
+                    (time.0, self.actions.next_position(), true, container_of(extra, DESTINATION_FIELD));
                 let start = LinkEnd { is_start, unit, time, sequence, bytes, tag, value, destination };
                 self.link((container, ty, key), start)?;
             }
             PajeEvent::EndLink { time, container, ty, value, end, key, .. } => {
                 let unit = self.message_unit(end, time)?;
-                self.sequence += 1;
-                let (time, sequence, is_start, destination) = (time.0, self.sequence, false, None);
+                let (time, sequence, is_start, destination) = (time.0, self.actions.next_position(), false, None);
                 let end = LinkEnd { is_start, unit, time, sequence, bytes: 0, tag: None, value, destination };
                 self.link((container, ty, key), end)?;
             }
@@ -498,14 +471,14 @@ impl<W: Write> PajeSink for PiclWriter<W> {
     fn finish(&mut self, end: GlobalNanos) -> io::Result<()> {
         self.push_open_sends()?;
         self.end_states(end)?;
-        for unit in self.units.units.clone() {
+        for unit in self.actions.units().units.clone() {
             self.finish_category(unit, end)?;
         }
         // All nodes are idle after their last records, until the end of the trace.
-        if end.0 > self.last && self.last != i64::MIN && self.writes_categories() {
+        if self.actions.is_before(end) && self.writes_categories() {
             let index = self.meanings.end_of_trace();
-            let action = self.action(end, TraceActionKind::Event, index, [0; 3]);
-            self.push(TraceUnit::PROGRAM, action)?;
+            let action = self.actions.action(end, TraceActionKind::Event, index, [0; 3]);
+            self.actions.push(TraceUnit::PROGRAM, action)?;
         }
         self.write_all(end)
     }

@@ -9,15 +9,14 @@ use tracer_format::Schema;
 use tumit::Spec;
 
 use super::rule_match::mismatch_warnings;
+use super::shared_facts::{first_timestamp, process_facts, stream_facts};
 use crate::clock::{RunClocks, StreamExtent, TimestampMap};
 use crate::convert::options::{ConvertError, ConvertOptions};
 use crate::rules::{
-    CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel,
-    SourceLocation, StreamFacts, Symbols, ThreadKey, ValueColumn, compile_spec, layouts, spec_of, to_u32,
-    with_default_rules,
+    CompiledRules, ExprCode, KeyPart, ProcessFacts, RecordProgram, RecordScope, ReferentTable, RuleModel, StreamFacts,
+    Symbols, ValueColumn, compile_spec, layouts, spec_of, to_u32, with_default_rules,
 };
 use crate::run::OpenRun;
-use crate::run::process_identity::thread_numbers;
 use crate::run::{ProcessInRun, RunReadError, RunStreamReader, StreamInRun, open_shared};
 use tumit_paje::{TraceDiagnostic, TypeId};
 
@@ -156,8 +155,8 @@ fn build<'r>(
     let mut symbols = Symbols::default();
     let mut model = RuleModel::default();
     clocks.start_at(first_timestamp(run, clocks));
-    let facts = facts(run, clocks, &mut symbols);
-    let streams = streams(run, &facts, &mut symbols);
+    let facts = process_facts(run, clocks, &mut symbols);
+    let streams = stream_facts(run, &facts, &mut symbols);
     model.referents = Arc::new(ReferentTable::new(Arc::clone(&streams)));
     let sources = run.processes.iter().flat_map(|process| process.streams.iter().map(move |stream| (process, stream)));
     let mut plan = ConversionPlan {
@@ -450,57 +449,4 @@ fn programs_of(
     let spec = with_default_rules(spec, ranked);
     let rules = compile_spec(&spec, schema, None, model, symbols, diagnostics);
     Ok(SchemaPrograms { rules, prologue: None })
-}
-
-/// The facts that all records of a stream share, for each stream.
-fn streams(run: &OpenRun, facts: &[ProcessFacts], symbols: &mut Symbols) -> Arc<[StreamFacts]> {
-    let mut streams = Vec::new();
-    let first_files = run.first_files();
-    let thread_numbers = thread_numbers(&run.processes, &first_files);
-    for ((number, process), facts) in run.processes.iter().enumerate().zip(facts) {
-        let first_file = first_files[number];
-        let host = symbols.intern(if process.host.is_empty() { "?" } else { &process.host });
-        for (stream, thread) in process.streams.iter().zip(&thread_numbers[number]) {
-            let first = stream.blocks.first().map_or(u64::MAX, |block| block.header.first_ticks);
-            streams.push(StreamFacts {
-                number: streams.len(),
-                process: number,
-                identity: ThreadKey { process: to_u32(first_file), thread: *thread },
-                begin: facts.clock.global_from_ticks(first),
-                pid: process.pid,
-                tid: stream.shown_tid(),
-                // A process outside a job has no rank. Its position in the run replaces the rank.
-                rank: process.rank.unwrap_or(first_file as u64),
-                host,
-                thread_name: symbols.intern(&stream.thread_name()),
-                name_ordinal: stream.thread.ordinal,
-                label: symbols.intern(&stream.label),
-            });
-        }
-    }
-    streams.into()
-}
-
-/// The earliest raw timestamp of a record in the run.
-pub(crate) fn first_timestamp(run: &OpenRun, clocks: &RunClocks) -> i128 {
-    let first = run.processes.iter().enumerate().flat_map(|(number, process)| {
-        let blocks = process.streams.iter().filter_map(|stream| stream.blocks.first());
-        blocks.map(move |block| clocks.map(number).wide_from_ticks(block.header.first_ticks))
-    });
-    first.min().unwrap_or(0)
-}
-
-fn facts(run: &OpenRun, clocks: &RunClocks, symbols: &mut Symbols) -> Vec<ProcessFacts> {
-    let mut facts = Vec::new();
-    for (number, process) in run.processes.iter().enumerate() {
-        let strings = process.strings.iter().map(|text| text.as_ref().map(|text| symbols.intern(text)));
-        let strings = strings.collect();
-        let sites = process
-            .sites
-            .iter()
-            .map(|site| site.as_ref().map(|site| SourceLocation { file: symbols.intern(&site.file), line: site.line }));
-        let sites = sites.collect();
-        facts.push(ProcessFacts { strings, sites, clock: clocks.map(number).clone() });
-    }
-    facts
 }

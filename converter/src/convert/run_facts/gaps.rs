@@ -9,7 +9,7 @@ use tracer_format::cause;
 use tracer_format::record::DroppedRecords;
 
 use crate::clock::{ClockMap, CorrectionMethod, RunClocks};
-use crate::convert::planning::plan::first_timestamp;
+use crate::convert::planning::shared_facts::first_timestamp;
 use crate::rules::{RuleValue, Symbols, append_value};
 use crate::run::{BlockIndex, ProcessInRun, RunStreamReader, StreamInRun, is_gap};
 use crate::run::{Loss, MissingEnd, OpenRun};

@@ -7,7 +7,7 @@
 //! ```
 
 use crate::clock::{CorrectionMethod, RunClocks};
-use crate::convert::planning::plan::first_timestamp;
+use crate::convert::planning::shared_facts::first_timestamp;
 use crate::run::OpenRun;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;

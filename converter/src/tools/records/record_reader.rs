@@ -87,7 +87,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
     /// When the run has no such process.
     pub fn with_order(run: &'r OpenRun, process: usize, order: ReadOrder) -> Result<Self, RunReadError> {
         let mut clocks = RunClocks::new(run, CorrectionMethod::Bursts);
-        clocks.start_at(crate::convert::planning::plan::first_timestamp(run, &clocks));
+        clocks.start_at(crate::convert::planning::shared_facts::first_timestamp(run, &clocks));
         let map = clocks.map(process).clone();
         let process = &run.processes[process];
         let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };

@@ -1,5 +1,5 @@
-/* Sends messages by all kinds of procedures. All messages of a rank have different sizes, so that the
- * size identifies a message at both ends.
+/* Sends messages by all kinds of procedures. All messages of a rank have different sizes, so that
+ * the size identifies a message at both ends.
  *
  *   messages ROUNDS THREADS */
 #include <mpi.h>

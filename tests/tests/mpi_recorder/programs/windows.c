@@ -1,4 +1,4 @@
-/* One-sided communication in a window whose ranks are those of MPI_COMM_WORLD in reverse order. */
+/* One-sided communication in a window. Its ranks are the ranks of MPI_COMM_WORLD in reverse order. */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -314,6 +314,22 @@ export function listenToPlayer() {
     byId(id).addEventListener("click", () => {
       Promise.resolve(act()).catch(() => {});
     });
+  listenToTimeField();
+  listenToSlider();
+  rateSelect.addEventListener("change", () => setRate(Number(rateSelect.value)));
+  byId("play-loop").addEventListener("change", (/** @type {Event} */ event) => {
+    isLooping = /** @type {HTMLInputElement} */ (event.target).checked;
+    setSetting("loop", isLooping ? "1" : null);
+    if (direction !== 0) beginRun();
+  });
+  stillness.addEventListener("change", () => {
+    if (direction !== 0) pause();
+    showPlayer();
+  });
+  onCursor(() => showCursor());
+}
+
+function listenToTimeField() {
   field.addEventListener("keydown", (event) => {
     if (event.key === "Enter") readField();
     else if (event.key === "Escape") {
@@ -325,6 +341,9 @@ export function listenToPlayer() {
     field.setAttribute("aria-invalid", "false");
     showCursor(true);
   });
+}
+
+function listenToSlider() {
   slider.addEventListener("input", () => {
     const { from, to } = viewsRange();
     setCursor(from + (Number(slider.value) / SLIDER_STEPS) * (to - from), true);
@@ -344,17 +363,6 @@ export function listenToPlayer() {
     event.preventDefault();
     stepBy(step * (viewsRange().to - viewsRange().from));
   });
-  rateSelect.addEventListener("change", () => setRate(Number(rateSelect.value)));
-  byId("play-loop").addEventListener("change", (/** @type {Event} */ event) => {
-    isLooping = /** @type {HTMLInputElement} */ (event.target).checked;
-    setSetting("loop", isLooping ? "1" : null);
-    if (direction !== 0) beginRun();
-  });
-  stillness.addEventListener("change", () => {
-    if (direction !== 0) pause();
-    showPlayer();
-  });
-  onCursor(() => showCursor());
 }
 
 /** Moves the cursor to the typed time. */

@@ -213,23 +213,9 @@ function table(kind, names, redraw) {
   const largest = Math.max(1e-12, ...sortedLines.map((line) => Math.abs(difference(line, bar.measure[1]) ?? 0)));
   const shortNames = shortTypeNames(sortedLines.map((line) => line.type));
   const body = sortedLines.slice(0, MAX_LINES).map((line) => {
+    const amounts = shownMeasures.flatMap(({ measure }) => cells(line, measure));
     const increase = difference(line, bar.measure[1]) ?? 0;
-    const mark = make("i", { class: increase < 0 ? "decrease" : "increase" });
-    mark.style.width = `${(Math.abs(increase) / largest) * 50}%`;
-    return make(
-      "tr",
-      {},
-      make(
-        "th",
-        { scope: "row", title: line.value },
-        make("span", { class: "chip", color: line.color }),
-        make("span", { text: line.value }),
-        shortNames.get(line.type) !== line.value &&
-          make("small", { title: line.type, text: shortNames.get(line.type) }),
-      ),
-      ...shownMeasures.flatMap(({ measure }) => cells(line, measure)),
-      make("td", { class: "bar-of-difference", "aria-hidden": "true" }, mark),
-    );
+    return tableRow(line, shortNames.get(line.type) ?? line.type, amounts, increase / largest);
   });
   return make(
     "div",
@@ -238,6 +224,30 @@ function table(kind, names, redraw) {
     make("table", { "aria-label": title }, make("thead", {}, groups, heads), make("tbody", {}, ...body)),
     sortedLines.length > MAX_LINES &&
       make("p", { class: "hint", text: `and ${groupDigits(sortedLines.length - MAX_LINES)} more: CSV has all` }),
+  );
+}
+
+/**
+ * @param {Line} line
+ * @param {string} typeName
+ * @param {HTMLElement[]} amounts the cells with numbers
+ * @param {number} share of the largest difference, from -1 to 1
+ */
+function tableRow(line, typeName, amounts, share) {
+  const bar = make("i", { class: share < 0 ? "decrease" : "increase" });
+  bar.style.width = `${Math.abs(share) * 50}%`;
+  return make(
+    "tr",
+    {},
+    make(
+      "th",
+      { scope: "row", title: line.value },
+      make("span", { class: "chip", color: line.color }),
+      make("span", { text: line.value }),
+      typeName !== line.value && make("small", { title: line.type, text: typeName }),
+    ),
+    ...amounts,
+    make("td", { class: "bar-of-difference", "aria-hidden": "true" }, bar),
   );
 }
 

@@ -6,6 +6,11 @@ import { factPairs } from "../state/facts.js";
 import { formatDuration, groupDigits } from "../util/format.js";
 import { operationPairs, operationSection } from "./operation_facts.js";
 
+/**
+ * Name, text to copy, and the displayed text where it differs.
+ * @typedef {[string, string, string?]} FactPair
+ */
+
 /** The number of related entities listed at first, so that the facts stay on the screen. */
 const MAX_LISTED = 12;
 
@@ -18,25 +23,13 @@ const MAX_LISTED = 12;
  *   highlight: (id: string | null) => void }} actions
  */
 export function fillInspector(facts, chainLinks, actions) {
-  const list = make("dl");
-  /**
-   * Name, text to copy, and the displayed text where it differs.
-   * @type {[string, string, string?][]}
-   */
+  /** @type {FactPair[]} */
   const pairs = [
     ...factPairs(facts),
     ["In", facts.containers.join(" › "), joinNames(facts.containers)],
     ["Kind", facts.types.join(" › "), joinNames(facts.types)],
   ];
   if (facts.to > facts.from) pairs.unshift(["Duration", formatDuration(facts.to - facts.from)]);
-  for (const [name, text, shownText = text] of pairs) {
-    const value =
-      name === "Source"
-        ? make("button", { class: "link", text, title: "Show the source  s", onclick: actions.source })
-        : make("span", { text: shownText });
-    const copy = copyButton(`Copy ${name}`, () => text);
-    list.append(make("dt", { text: name }), make("dd", {}, value, copy));
-  }
   const ofOperation = facts.operation ? operationPairs(facts.operation, facts.from) : [];
   const allText = () =>
     [["Name", facts.name], ...pairs, ...ofOperation].map(([name, value]) => `${name}\t${value}`).join("\n");
@@ -69,7 +62,7 @@ export function fillInspector(facts, chainLinks, actions) {
           text: "×",
         }),
       ),
-      list,
+      factList(pairs, actions.source),
       ...(facts.operation ? [operationSection(facts.operation, facts.id, facts.from, actions)] : []),
       ...(chainLinks.length > 0 ? [chainList(facts.id, chainLinks, actions)] : []),
       relatedList(facts, actions, MAX_LISTED),
@@ -77,6 +70,20 @@ export function fillInspector(facts, chainLinks, actions) {
     ),
   );
   byId("inspector").hidden = false;
+}
+
+/** @param {FactPair[]} pairs @param {() => void} showSource */
+function factList(pairs, showSource) {
+  const list = make("dl");
+  for (const [name, text, shownText = text] of pairs) {
+    const value =
+      name === "Source"
+        ? make("button", { class: "link", text, title: "Show the source  s", onclick: showSource })
+        : make("span", { text: shownText });
+    const copy = copyButton(`Copy ${name}`, () => text);
+    list.append(make("dt", { text: name }), make("dd", {}, value, copy));
+  }
+  return list;
 }
 
 /**

@@ -86,6 +86,32 @@ function rowTable(name, values, lines) {
 }
 
 /**
+ * The chart of a row, as a button that moves to the row.
+ * @param {any} type
+ * @param {Row} row
+ * @param {string} text the amounts
+ * @param {Element} svg
+ * @param {(id: string) => void} go
+ */
+function rowButton(type, row, text, svg, go) {
+  return make(
+    "li",
+    {},
+    make(
+      "button",
+      {
+        "data-key": `each ${type.type} ${row.id}`,
+        "aria-label": `${row.name}: ${text}`,
+        title: `${isolate(row.name)}: ${text}; go to the row`,
+        onclick: () => go(row.id),
+      },
+      svg,
+      make("span", { class: "label", text: row.name }),
+    ),
+  );
+}
+
+/**
  * The charts of all rows of a type.
  * @param {any} type with the values and the rows
  * @param {"pie" | "columns"} form
@@ -123,21 +149,7 @@ export function rowCharts(type, form, shares, go) {
             largest,
           )),
     );
-    return make(
-      "li",
-      {},
-      make(
-        "button",
-        {
-          "data-key": `each ${type.type} ${row.id}`,
-          "aria-label": `${row.name}: ${text}`,
-          title: `${isolate(row.name)}: ${text}; go to the row`,
-          onclick: () => go(row.id),
-        },
-        svg,
-        make("span", { class: "label", text: row.name }),
-      ),
-    );
+    return rowButton(type, row, text, svg, go);
   });
   const table = rowTable(
     `${type.name} of each row`,

@@ -2,9 +2,10 @@
 // saved as CSV or JSON.
 
 import { request, cancel } from "../net/api.js";
-import { columns, curves, histogram, matrix, overlapHint, pie } from "./statistics_charts.js";
+import { columns, curves, histogram, overlapHint, pie } from "./statistics_charts.js";
 import { goTo } from "./inspected_entity.js";
 import { byId, make, refill } from "../util/dom.js";
+import { matrix } from "./matrix_chart.js";
 import { rowCharts } from "./row_charts.js";
 import { formatTimestamp, formatDuration, formatValue, groupDigits, formatPercent } from "../util/format.js";
 import { layout, rowOf } from "../state/rows.js";

@@ -1,8 +1,8 @@
-// Charts of the time range, as SVG: pie, columns, durations in classes, senders and receivers,
-// shares over time. Each also has its figures as text.
+// Charts of the time range, as SVG: pie, columns, durations in classes, shares over time. Each also
+// has its figures as text.
 
 import { placeTicks } from "../util/axis.js";
-import { joinNames, make, textWidth } from "../util/dom.js";
+import { make, textWidth } from "../util/dom.js";
 import { formatDuration, groupDigits, formatPercent, rulerTicks } from "../util/format.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -35,14 +35,14 @@ export function shape(tag, attributes, title, act) {
 }
 
 /** @param {string} label @param {number} width @param {number} height @param {Element[]} shapes */
-function chartSvg(label, width, height, shapes) {
+export function chartSvg(label, width, height, shapes) {
   const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "plot", role: "group", "aria-label": label });
   svg.append(...shapes);
   return svg;
 }
 
 /** @param {number} x @param {number} y @param {string} text @param {string} [anchor] */
-function label(x, y, text, anchor = "start") {
+export function label(x, y, text, anchor = "start") {
   const element = shape("text", { x, y, "text-anchor": anchor });
   element.textContent = text;
   return element;
@@ -259,153 +259,26 @@ export function histogram(name, classes, color, shares, go) {
 }
 
 /**
- * The labels of a container left of its row and above its column.
- * @param {string} name
- * @param {string} shortName
- * @param {number} margin
- * @param {number} middle of the row and of the column
+ * The marks of a time axis, and the time from which their labels count.
+ * @param {number} from
+ * @param {number} span
+ * @param {number} plotWidth
  */
-function matrixLabels(name, shortName, margin, middle) {
-  const column = label(0, 0, shortName);
-  column.setAttribute("transform", `translate(${(middle + 3).toFixed(1)} ${(margin - 4).toFixed(1)}) rotate(-90)`);
-  const labels = [label(margin - 4, middle + 3, shortName, "end"), column];
-  for (const element of labels) element.append(titleElement(name));
-  return labels;
-}
-
-/**
- * A matrix of senders and receivers; darker is more.
- * @param {any} type
- * @param {"count" | "size" | "nanos"} quantity
- * @param {boolean} shares
- * @param {(id: string) => void} go
- */
-export function matrix(type, quantity, shares, go) {
-  const { containers, cells, container_count: containerCount } = type.cells;
-  const amount = (/** @type {any} */ cell) => cell[quantity] ?? 0;
-  const sum = cells.reduce((/** @type {number} */ all, /** @type {any} */ cell) => all + amount(cell), 0) || 1;
-  const largest = Math.max(1, ...cells.map(amount));
-  const text = (/** @type {any} */ cell) =>
-    shares
-      ? formatPercent(amount(cell) / sum)
-      : quantity === "nanos"
-        ? formatDuration(cell.nanos)
-        : groupDigits(amount(cell));
-  // Names appear on both sides. Long ones lose their beginning, because their ends distinguish
-  // them.
-  const margin = Math.min(84, 8 + 4.8 * Math.max(0, ...containers.map((/** @type {string} */ name) => name.length)));
-  const shorten = (/** @type {string} */ name) => {
-    const fits = Math.floor((margin - 8) / 4.8);
-    return name.length > fits ? `…${name.slice(1 - fits)}` : name;
-  };
-  const step = (276 - margin) / Math.max(containers.length, 3);
-  const side = step * containers.length;
-  const stride = Math.ceil(9 / step);
-  const names = containers.flatMap((/** @type {string} */ name, /** @type {number} */ index) =>
-    index % stride ? [] : matrixLabels(name, shorten(name), margin, margin + index * step + step / 2),
+function timeMarks(from, span, plotWidth) {
+  const { base, ticks } = placeTicks(
+    plotWidth,
+    textWidth("9px"),
+    (spacing) => rulerTicks(from, from + span, plotWidth, spacing),
+    60,
   );
-  const boxes = cells.map((/** @type {any} */ cell) => {
-    const title =
-      `${joinNames([containers[cell.from], containers[cell.to]], " → ")}: ${text(cell)} ` +
-      `(${groupDigits(cell.count)} links, the longest ${formatDuration(cell.longest?.nanos ?? 0)}); ` +
-      "go to the longest";
-    return shape(
-      "rect",
-      {
-        x: margin + cell.to * step,
-        y: margin + cell.from * step,
-        width: Math.max(step - 1, 1),
-        height: Math.max(step - 1, 1),
-        rx: Math.min(2, step / 6),
-        fill: "var(--accent)",
-        "fill-opacity": 0.12 + 0.88 * Math.sqrt(amount(cell) / largest),
-        "data-key": `cell ${type.type} ${cell.from} ${cell.to}`,
-      },
-      title,
-      cell.longest && (() => go(cell.longest.id)),
-    );
-  });
-  const frame = shape("rect", { x: margin, y: margin, width: side, height: side, class: "frame" });
-  const strideText =
-    stride > 1 ? ` Every ${stride === 2 ? "second" : stride === 3 ? "third" : `${stride}th`} name is shown.` : "";
-  const value = quantity === "nanos" ? formatDuration(largest) : groupDigits(largest);
-  const omissionText =
-    containerCount > containers.length
-      ? ` The first ${containers.length} of ${groupDigits(containerCount)} are shown.`
-      : "";
-  const hint =
-    `From the rows to the columns; the strongest colour is ${shares ? formatPercent(largest / sum) : value}.` +
-    strideText +
-    omissionText;
-  return make(
-    "div",
-    {},
-    chartSvg(`Matrix of ${type.name}`, 276, margin + side + 2, [frame, ...names, ...boxes]),
-    make("p", { class: "hint", text: hint }),
-    pairTable(
-      type,
-      [...cells].sort((a, b) => amount(b) - amount(a)),
-      text,
-    ),
+  const marks = ticks.flatMap((tick) =>
+    [
+      shape("path", { d: `M${(LEFT_MARGIN + tick.x).toFixed(1)} 104V107`, class: "axis" }),
+      tick.label !== null && label(LEFT_MARGIN + tick.center, 116, tick.label, "middle"),
+    ].filter((element) => element !== false),
   );
+  return { base, marks };
 }
-
-/** A tooltip. @param {string} text */
-function titleElement(text) {
-  const title = document.createElementNS(SVG, "title");
-  title.textContent = text;
-  return title;
-}
-
-/** Maximum number of pairs in the table of a matrix. The chart shows all of them. */
-const MAX_PAIRS = 100;
-
-/**
- * The matrix as a table, the largest amount first.
- * @param {any} type
- * @param {any[]} cells
- * @param {(cell: any) => string} text
- */
-function pairTable(type, cells, text) {
-  const { containers } = type.cells;
-  const head = (/** @type {string} */ name) => make("th", { role: "columnheader", scope: "col", text: name });
-  const rows = cells
-    .slice(0, MAX_PAIRS)
-    .map((cell) =>
-      make(
-        "tr",
-        { role: "row" },
-        ...[cell.from, cell.to].map((container) =>
-          make("th", { role: "rowheader", scope: "row", text: containers[container], title: containers[container] }),
-        ),
-        make("td", { role: "cell", text: text(cell) }),
-      ),
-    );
-  const moreHint =
-    cells.length > MAX_PAIRS &&
-    make("p", { class: "hint", text: `and ${groupDigits(cells.length - MAX_PAIRS)} more: CSV has all` });
-  return make(
-    "details",
-    {
-      class: "pairs",
-      ontoggle: (/** @type {Event} */ event) => {
-        isOpen = /** @type {HTMLDetailsElement} */ (event.target).open;
-      },
-      ...(isOpen ? { open: "" } : {}),
-    },
-    make("summary", { text: "As a table", "data-key": `pairs ${type.type}` }),
-    make(
-      "table",
-      { role: "table", "aria-label": `Pairs of ${type.name}` },
-      make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, ...["From", "To", "Amount"].map(head))),
-      make("tbody", { role: "rowgroup" }, ...rows),
-    ),
-    moreHint,
-  );
-}
-
-/** Whether the tables of pairs are open. */
-let isOpen = false;
 
 /**
  * Shares over time, stacked.
@@ -425,10 +298,8 @@ export function curves(name, curves, { from, span }, go) {
   const plotWidth = 276 - LEFT_MARGIN;
   const step = plotWidth / count;
   const y = (/** @type {number} */ share) => (104 - (share / largest) * 96).toFixed(1);
-  const peak = (/** @type {any} */ curve) => {
-    const column = curve.shares.indexOf(Math.max(...curve.shares));
-    return { column, act: () => go((column + 0.5) / count) };
-  };
+  const peak = (/** @type {any} */ curve) => curve.shares.indexOf(Math.max(...curve.shares));
+  const goToPeak = (/** @type {any} */ curve) => () => go((peak(curve) + 0.5) / count);
   const areas = curves.map((curve) => {
     const top = floor.map((base, index) => base + curve.shares[index]);
     const points = (/** @type {number[]} */ line) =>
@@ -442,32 +313,20 @@ export function curves(name, curves, { from, span }, go) {
       .reverse()
       .join("L")}Z`;
     floor = top;
-    const { column, act } = peak(curve);
     return shape(
       "path",
       { d: path, fill: curve.color, "data-key": `curve ${curve.value}` },
-      `${curve.name}: at most ${formatPercent(curve.shares[column])}; go there`,
-      act,
+      `${curve.name}: at most ${formatPercent(curve.shares[peak(curve)])}; go there`,
+      goToPeak(curve),
     );
   });
-  const { base, ticks } = placeTicks(
-    plotWidth,
-    textWidth("9px"),
-    (spacing) => rulerTicks(from, from + span, plotWidth, spacing),
-    60,
-  );
-  const marks = ticks.flatMap((tick) =>
-    [
-      shape("path", { d: `M${(LEFT_MARGIN + tick.x).toFixed(1)} 104V107`, class: "axis" }),
-      tick.label !== null && label(LEFT_MARGIN + tick.center, 116, tick.label, "middle"),
-    ].filter((element) => element !== false),
-  );
+  const { base, marks } = timeMarks(from, span, plotWidth);
   const parts = curves.map((curve) => ({
     name: curve.name,
     color: curve.color,
     size: 0,
     share: curve.shares.reduce((/** @type {number} */ all, /** @type {number} */ share) => all + share, 0) / count,
-    act: peak(curve).act,
+    act: goToPeak(curve),
   }));
   parts.sort((a, b) => b.share - a.share);
   return make(

@@ -323,6 +323,25 @@ function evictImages(style) {
   }
 }
 
+/** The images that are visible, in the order of painting. @param {number} visibleHeight */
+function visibleImages(visibleHeight) {
+  const last = images[images.length - 1];
+  const span = view.to - view.from;
+  const parts = images.filter(
+    (image) => image === last || (image.style === last.style && image.from < view.to && image.to > view.from),
+  );
+  // Finer images are above coarser ones. The image closest to the requested zoom comes last.
+  const zoomCloseness = (/** @type {ChartImage} */ image) =>
+    image === last && exactImage() ? Infinity : -Math.abs(Math.log((image.to - image.from) / span));
+  parts.sort((a, b) => zoomCloseness(a) - zoomCloseness(b));
+  // An image that covers the whole view hides those below it.
+  const bottom = Math.min(scrollTop() + visibleHeight, layout.height);
+  const covers = (/** @type {ChartImage} */ image) =>
+    image.from <= view.from && image.to >= view.to && image.top <= scrollTop() && image.bottom >= bottom;
+  parts.splice(0, Math.max(0, parts.findLastIndex(covers)));
+  return parts;
+}
+
 /**
  * Draws the grid and the available images, stretched to their present position, the best one last.
  */
@@ -350,19 +369,7 @@ export function paint() {
   };
   wipe(0, width, 0, visibleHeight);
   const last = images[images.length - 1];
-  const span = view.to - view.from;
-  const parts = images.filter(
-    (image) => image === last || (image.style === last.style && image.from < view.to && image.to > view.from),
-  );
-  // Finer images are above coarser ones. The image closest to the requested zoom comes last.
-  const zoomCloseness = (/** @type {ChartImage} */ image) =>
-    image === last && exactImage() ? Infinity : -Math.abs(Math.log((image.to - image.from) / span));
-  parts.sort((a, b) => zoomCloseness(a) - zoomCloseness(b));
-  // An image that covers the whole view hides those below it.
-  const bottom = Math.min(scrollTop() + visibleHeight, layout.height);
-  const covers = (/** @type {ChartImage} */ image) =>
-    image.from <= view.from && image.to >= view.to && image.top <= scrollTop() && image.bottom >= bottom;
-  parts.splice(0, Math.max(0, parts.findLastIndex(covers)));
+  const parts = visibleImages(visibleHeight);
   for (const image of parts) {
     const [x0, x1] = [xOf(image.from), xOf(image.to)];
     context.imageSmoothingEnabled = x1 - x0 !== width;

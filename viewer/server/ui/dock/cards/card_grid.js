@@ -265,7 +265,7 @@ export function layOut() {
 const hiddenPart = (name, attributes) => make("div", { class: name, ...attributes, hidden: "" });
 
 /**
- * The image of a card, whose marks keys can point at.
+ * The image of a card. The arrow keys move from mark to mark.
  * @param {string} title
  * @param {...HTMLCanvasElement} layers
  */
@@ -285,15 +285,7 @@ function makeTile(card, index) {
   const notes = make("p", { class: "card-notes", hidden: "" });
   const subtitle = make("small");
   const buttons = cardButtons(card, index, title);
-  const header = make(
-    "header",
-    { title: "Drag to move the card; Alt and an arrow key in the card" },
-    make("h3", { text: title, title: viewOf(card.name)?.summary ?? "" }),
-    subtitle,
-    modeSelect(card, viewOf(card.name)?.modes ?? [], title, refreshCards),
-    viewOf(card.name)?.is_diagram && modeButton(card.name, title),
-    ...buttons,
-  );
+  const header = tileHeader(card, title, subtitle, buttons);
   const box = make(
     "section",
     { class: "card", role: "group", "aria-label": title },
@@ -339,6 +331,25 @@ function makeTile(card, index) {
   return tile;
 }
 
+/**
+ * @param {import("./card_list.js").Card} card
+ * @param {string} title
+ * @param {HTMLElement} subtitle
+ * @param {HTMLElement[]} buttons
+ */
+function tileHeader(card, title, subtitle, buttons) {
+  const view = viewOf(card.name);
+  return make(
+    "header",
+    { title: "Drag to move the card; Alt and an arrow key in the card" },
+    make("h3", { text: title, title: view?.summary ?? "" }),
+    subtitle,
+    modeSelect(card, view?.modes ?? [], title, refreshCards),
+    view?.is_diagram && modeButton(card.name, title),
+    ...buttons,
+  );
+}
+
 /** Moves a card. The focus stays on it. @param {number} from @param {number} to */
 function moveTile(from, to) {
   const key = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.key?.replace(/\d+$/, String(to));
@@ -355,7 +366,6 @@ function moveTile(from, to) {
  * @param {string} title
  */
 function cardButtons(card, index, title) {
-  const isLarge = largeIndex() === index;
   const table = make(
     "button",
     {
@@ -383,40 +393,51 @@ function cardButtons(card, index, title) {
           "M9.5 3.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6M6.5 9.2a1.8 1.8 0 1 0 0 3.6a1.8 1.8 0 0 0 0-3.6",
       ),
     ),
-    make(
-      "button",
-      {
-        class: "card-button",
-        "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`,
-        "aria-pressed": String(isLarge),
-        title: isLarge ? "Show all views" : "Maximise",
-        "data-key": `card-large ${index}`,
-        onclick: () => {
-          setLarge(isLarge ? null : index);
-          showCards();
-          focusKey(`card-large ${index}`);
-        },
-      },
-      symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5"),
-    ),
-    make(
-      "button",
-      {
-        class: "card-button",
-        "aria-label": `Remove ${title}`,
-        title: "Remove",
-        "data-key": `card-remove ${index}`,
-        onclick: () => {
-          removeCard(index);
-          showCards();
-          const key = `card-remove ${Math.min(index, cards.length - 1)}`;
-          const button = /** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="${key}"]`));
-          (button ?? grid).focus();
-        },
-      },
-      symbol("M4.5 4.5l7 7M11.5 4.5l-7 7"),
-    ),
+    sizeButton(index, title),
+    removeButton(index, title),
   ];
+}
+
+/** Maximises a card, or shows all cards again. @param {number} index @param {string} title */
+function sizeButton(index, title) {
+  const isLarge = largeIndex() === index;
+  return make(
+    "button",
+    {
+      class: "card-button",
+      "aria-label": isLarge ? `Show all views beside ${title}` : `Maximise ${title}`,
+      "aria-pressed": String(isLarge),
+      title: isLarge ? "Show all views" : "Maximise",
+      "data-key": `card-large ${index}`,
+      onclick: () => {
+        setLarge(isLarge ? null : index);
+        showCards();
+        focusKey(`card-large ${index}`);
+      },
+    },
+    symbol(isLarge ? "M6.5 3v3.5H3M9.5 13V9.5H13" : "M9.5 3H13v3.5M6.5 13H3V9.5"),
+  );
+}
+
+/** @param {number} index @param {string} title */
+function removeButton(index, title) {
+  return make(
+    "button",
+    {
+      class: "card-button",
+      "aria-label": `Remove ${title}`,
+      title: "Remove",
+      "data-key": `card-remove ${index}`,
+      onclick: () => {
+        removeCard(index);
+        showCards();
+        const key = `card-remove ${Math.min(index, cards.length - 1)}`;
+        const button = /** @type {HTMLElement | null} */ (grid.querySelector(`[data-key="${key}"]`));
+        (button ?? grid).focus();
+      },
+    },
+    symbol("M4.5 4.5l7 7M11.5 4.5l-7 7"),
+  );
 }
 
 /** @param {string} key */

@@ -100,57 +100,71 @@ function optionField(card, name, id, onChange) {
     }
     onChange();
   };
-  const hint = `option-hint-${id}`;
   const label = make("label", {}, make("span", { text: capitalise(name) }));
-  // It has a space, so that it is no word of an option.
-  const otherValue = "other value";
   const isOpen = option.is_free && option.words.length > 0;
-  const select = () => {
-    const choose = () => {
-      if (element.value !== otherValue) {
-        set(element.value);
-        return;
-      }
-      const elements = text();
-      element.replaceWith(...elements);
-      elements[0].focus();
-    };
-    const element = make(
-      "select",
-      { "aria-describedby": hint, onchange: choose },
-      make("option", { value: "", text: defaultText(option) }),
-      ...suggestions.map((word) =>
-        make("option", { value: word, text: titleOf(option, word), ...(word === value ? { selected: "" } : {}) }),
-      ),
-      isOpen && make("option", { value: otherValue, text: "Other…" }),
-    );
-    return element;
-  };
-  /** @returns {HTMLElement[]} */
-  const text = () => {
-    const list = `option-list-${id}`;
-    const element = make("input", {
-      type: "text",
-      value,
-      placeholder: isOpen ? option.forms : defaultText(option),
-      spellcheck: "false",
-      "aria-describedby": hint,
-      list: suggestions.length ? list : null,
-      onchange: () => set(element.value),
-    });
-    return suggestions.length
-      ? [
-          element,
-          make(
-            "datalist",
-            { id: list },
-            ...suggestions.map((word) => make("option", { value: word, label: titleOf(option, word) })),
-          ),
-        ]
-      : [element];
-  };
+  const field = { option, id, value, suggestions, isOpen, set };
   const isList = !option.is_free || isOpen || ((views().names[name] ?? []).length > 0 && suggestions.length <= 40);
   const isChoice = suggestions.length > 0 && isList && (value === "" || suggestions.includes(value));
-  label.append(...(isChoice ? [select()] : text()));
-  return make("div", { class: "card-option" }, label, make("small", { id: hint }, ...withCode(option.help)));
+  label.append(...(isChoice ? [optionSelect(field)] : optionInput(field)));
+  return make("div", { class: "card-option" }, label, make("small", { id: hintId(id) }, ...withCode(option.help)));
+}
+
+/** The id of the text that explains an option. @param {string} id */
+const hintId = (id) => `option-hint-${id}`;
+
+// It has a space, so that it is no word of an option.
+const OTHER_VALUE = "other value";
+
+/**
+ * A field for an option. `isOpen` means that values other than the words are possible.
+ * @typedef {{ option: any, id: string, value: string, suggestions: string[], isOpen: boolean,
+ *   set: (text: string) => void }} OptionField
+ */
+
+/** A choice of values. The last choice can replace it with an input. @param {OptionField} field */
+function optionSelect(field) {
+  const { option, value, suggestions, isOpen } = field;
+  const choose = () => {
+    if (element.value !== OTHER_VALUE) {
+      field.set(element.value);
+      return;
+    }
+    const elements = optionInput(field);
+    element.replaceWith(...elements);
+    elements[0].focus();
+  };
+  const element = make(
+    "select",
+    { "aria-describedby": hintId(field.id), onchange: choose },
+    make("option", { value: "", text: defaultText(option) }),
+    ...suggestions.map((word) =>
+      make("option", { value: word, text: titleOf(option, word), ...(word === value ? { selected: "" } : {}) }),
+    ),
+    isOpen && make("option", { value: OTHER_VALUE, text: "Other…" }),
+  );
+  return element;
+}
+
+/** An input with suggestions. @param {OptionField} field @returns {HTMLElement[]} */
+function optionInput({ option, id, value, suggestions, isOpen, set }) {
+  const list = `option-list-${id}`;
+  const element = make("input", {
+    type: "text",
+    value,
+    placeholder: isOpen ? option.forms : defaultText(option),
+    spellcheck: "false",
+    "aria-describedby": hintId(id),
+    list: suggestions.length ? list : null,
+    onchange: () => set(element.value),
+  });
+  return suggestions.length
+    ? [
+        element,
+        make(
+          "datalist",
+          { id: list },
+          ...suggestions.map((word) => make("option", { value: word, label: titleOf(option, word) })),
+        ),
+      ]
+    : [element];
 }
