@@ -10,6 +10,8 @@
 //! order to the task that writes the book. The book is slow, so requests also wait for room in its
 //! queue. One task loses its waker: it waits until the service ends.
 
+#![expect(clippy::print_stdout, reason = "the result of the program")]
+
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::Arc;

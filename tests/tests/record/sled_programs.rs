@@ -90,7 +90,9 @@ fn the_calls_of_a_program_with_sleds_are_exact() {
             let (output, messages) = folder.recorded(&arguments);
             assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"done\n"[..]), "{messages}");
             let calls = calls(&folder, "run.tmt");
-            move |name: &str| calls.iter().filter(|(call, _)| call.starts_with(name)).map(|(_, count)| count).sum()
+            move |name: &str| {
+                calls.iter().filter(|(call, _)| call.starts_with(name)).map(|(_, count)| *count).sum::<usize>()
+            }
         };
         let count = recorded(&[]);
         let names =
