@@ -18,7 +18,7 @@ pub(crate) struct MpiLibrary {
     fortran_compiler: Option<PathBuf>,
     launcher: PathBuf,
     /// Whether `launcher` is that of Open MPI.
-    is_open_mpi: bool,
+    pub(crate) is_open_mpi: bool,
     /// Whether the installation has version 4 of MPI or later, with persistent collective
     /// operations and partitioned messages. Open MPI 5 has some of its procedures, and version 3.1.
     pub(crate) has_mpi_4: bool,

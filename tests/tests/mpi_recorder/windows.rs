@@ -82,3 +82,16 @@ fn check_synchronisation(library: &MpiLibrary, run: &Path) {
     };
     assert_eq!(waits.iter().find(is_wait_for_transfer), None, "{library:?}: {diagnosis}");
 }
+
+/// Open MPI has no windows for MPI_COMM_SELF.
+#[test]
+fn freed_windows_take_no_memory() {
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    for library in MpiLibrary::all().iter().filter(|library| !library.is_open_mpi) {
+        let program = library.compile(folder.path(), "window_memory.c", &[]);
+        let (_, output) = library.record(folder.path(), &program, &[]);
+        let growths: Vec<i64> =
+            output.lines().map(|line| line.trim_start_matches("growth=").parse().expect("a number")).collect();
+        assert!(growths.len() == RANKS && growths.iter().all(|&growth| growth < 40), "{library:?}: {growths:?} bytes");
+    }
+}

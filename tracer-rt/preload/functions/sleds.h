@@ -24,6 +24,10 @@
 /* The distance between two addresses that are tried for stubs. */
 #define STUB_DISTANCE ((uintptr_t)1 << 21)
 #define STUB_BYTES 16
+/* Older C libraries lack the name. */
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
 
 enum sled_kind { SLED_ENTRY, SLED_EXIT, SLED_TAIL_EXIT, SLED_ENTRY_WITH_ARGUMENTS };
 
