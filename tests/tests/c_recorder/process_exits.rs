@@ -140,8 +140,10 @@ fn every_process_exit_loses_no_records() {
 /// child.
 const ENDS: &str = r#"
 #include "t_trace.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 static void *returns(void *n) { t_tick((uint64_t)(uintptr_t)n); return NULL; }
 static void *exits(void *n) { t_tick((uint64_t)(uintptr_t)n); pthread_exit(NULL); return NULL; }
 static void *is_cancelled(void *n) { t_tick((uint64_t)(uintptr_t)n); for (;;) { pause(); } return NULL; }
@@ -202,6 +204,7 @@ fn ends_of_threads_and_processes_and_ids_of_launches_are_recorded() {
 /// The first thread ends by `pthread_exit`. Then the writer thread is the only thread.
 const FIRST_THREAD_EXITS: &str = r#"
 #include "t_trace.h"
+#include <pthread.h>
 #include <unistd.h>
 int main(void) {
     t_tick(0);

@@ -62,6 +62,7 @@ fn a_level_with_policy_block_waits_for_free_memory() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
+#include <pthread.h>
 static void *work(void *unused) {
     uint64_t n;
     for (n = 0; n < 50000; n++) { t_tick(n); t_step(n); }
@@ -209,6 +210,7 @@ fn a_live_file_contains_all_that_a_reader_needs() {
     let source = r#"
 #include "t_trace.h"
 #include <signal.h>
+#include <stdio.h>
 int main(int argc, char **argv) {
     uint64_t n;
     char text[160];
@@ -282,7 +284,9 @@ int main(void) {
 #[test]
 fn the_recording_thread_makes_no_system_calls_and_has_no_page_faults() {
     let folder = folder();
-    let program = program(folder.path(), GNU99, include_str!("../../c_programs/steady_state.c"));
+    let source = include_str!("../../c_programs/steady_state.c");
+    let flags = ["-D_GNU_SOURCE", "-O1"];
+    let program = build(folder.path(), GNU99, TWO, source, &flags).unwrap_or_else(|error| panic!("{error}"));
     for rate in ["100000", "1000000"] {
         let text = succeed(Command::new(&program).arg(rate).env("TUMIT_TRACE", folder.path().join("run.tmt")));
         let numbers: Vec<u64> = text.split_whitespace().map(|word| word.parse().expect("a number")).collect();

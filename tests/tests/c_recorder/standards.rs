@@ -106,6 +106,7 @@ fn threads_fill_blocks_and_lose_nothing() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
+#include <pthread.h>
 static void *work(void *argument) {
     uint64_t n, first = *(const uint64_t *)argument;
     tumit1_set_thread_name(first == 0 ? "zero" : "other");
@@ -230,7 +231,9 @@ fn a_forked_child_has_its_own_file() {
     let folder = folder();
     let source = r#"
 #include "t_trace.h"
+#include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 int main(void) {
     pid_t child;
     t_say("parent");
