@@ -369,6 +369,8 @@ fn packages_with_several_modules_need_a_list() {
     assert_eq!(of(&[("src/main.rs", "mod part;"), ("src/part.rs", ""), ("LAYERS", "part\nmain\n")]), "");
     let missing = of(&[("src/main.rs", "mod part;"), ("src/part.rs", "")]);
     assert!(missing.starts_with("LAYERS: ") && missing.contains("create it"), "{missing}");
+    assert_eq!(of(&[("benches/only.rs", "")]), "");
+    assert!(of(&[("sources/lib.rs", "")]).contains("neither src/lib.rs nor src/main.rs"));
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn check_synchronisation(library: &MpiLibrary, run: &Path) {
     assert_eq!(waits.iter().find(is_wait_for_transfer), None, "{library:?}: {diagnosis}");
 }
 
-/// Open MPI has no windows for MPI_COMM_SELF.
+/// Open MPI has no windows for `MPI_COMM_SELF`.
 #[test]
 fn freed_windows_take_no_memory() {
     let folder = tempfile::tempdir().expect("there is a temporary folder");
