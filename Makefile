@@ -32,7 +32,7 @@ BENCH = $(CARGO) bench --quiet --workspace --profile dev
 test: packages
 	$(STAGE) format $(CARGO) fmt --all --check
 	$(STAGE) clippy $(CARGO) clippy --workspace --all-targets --quiet -- -D warnings
-	$(STAGE) documentation env RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	$(STAGE) documentation .ci/documentation
 	$(STAGE) licences .ci/licences
 	$(STAGE) "build of tests" $(CARGO) test --workspace --no-run
 	$(STAGE) tests .ci/tests
