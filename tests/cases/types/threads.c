@@ -8,7 +8,7 @@ static void *work(void *argument) {
     const uint64_t seed = *(const uint64_t *)argument;
     char text[64];
     uint64_t n;
-    for (n = 0; n < 6000; n++) {
+    for (n = 0; n < 2000; n++) {
         types_numbers(1, 2, 3, n * seed, -1, -2, -3, -4);
         if (n % 10 == 0) {
             snprintf(text, sizeof text, "name %u", (unsigned)(n % 300));
@@ -16,7 +16,7 @@ static void *work(void *argument) {
         }
         types_placed(3);
         types_counted(shorts, n % 5, NULL, 0, NULL, 0, NULL, 0);
-        if (n == 3000) {
+        if (n == 1000) {
             (void)tumit1_set_level("QUIET", 1);
             tumit1_set_thread_name("half way");
         }

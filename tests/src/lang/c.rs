@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tumit::codegen::{Backend, CodegenOptions, c::CBackend};
+use tumit::codegen::{Backend, CodegenOptions, GeneratedFile, c::CBackend};
 
 use super::program_cache;
 
@@ -87,12 +87,16 @@ pub fn record(program: &Path, folder: &Path, name: &str, environment: &[(&str, &
 /// # Panics
 /// If the spec has errors.
 pub fn header(folder: &Path, text: &str) -> String {
+    named_header(folder, text).text
+}
+
+fn named_header(folder: &Path, text: &str) -> GeneratedFile {
     let (spec, diagnostics) = tumit::compile_text("spec.tumit", text);
     let spec = spec.unwrap_or_else(|| panic!("{}", diagnostics.render(false)));
     let mut files = CBackend.generate(&spec, &CodegenOptions::default()).expect("a header");
     let file = files.0.remove(0);
     std::fs::write(folder.join(&file.name), &file.text).expect("the folder is writable");
-    file.text
+    file
 }
 
 /// Compiles `source` with the header of `spec`, and returns the path of the program, `drive` in the
@@ -106,12 +110,48 @@ pub fn header(folder: &Path, text: &str) -> String {
 /// If the spec has errors or the folder cannot be written.
 pub fn build(folder: &Path, compiler: CCompiler, spec: &str, source: &str, extra: &[&str]) -> Result<PathBuf, String> {
     let header = header(folder, spec);
+    compile_once(folder, "drive", compiler, &header, source, extra)
+}
+
+/// Like [`build`], but the recorder is an object that all programs with this spec, compiler and
+/// `extra` share: compiling the recorder takes most of the time of [`build`]. The source may use
+/// only functions of the header's interface, and no macro that changes the recorder.
+///
+/// # Errors
+/// The compiler's messages.
+///
+/// # Panics
+/// If the spec has errors or the folder cannot be written.
+pub fn build_with_shared_recorder(
+    folder: &Path,
+    compiler: CCompiler,
+    spec: &str,
+    source: &str,
+    extra: &[&str],
+) -> Result<PathBuf, String> {
+    let header = named_header(folder, spec);
+    let recorder = format!("#include \"{}\"\n", header.name);
+    let object = compile_once(folder, "recorder.o", compiler, &header.text, &recorder, &[extra, &["-c"]].concat())?;
+    let object = std::fs::canonicalize(object).expect("the object is in the cache");
+    let object = format!("-Wl,{}", object.display());
+    compile_once(folder, "drive", compiler, &header.text, source, &[extra, &["-DTUMIT_EXTERN", &object]].concat())
+}
+
+/// Puts the program or object of a source at `folder/name`.
+fn compile_once(
+    folder: &Path,
+    name: &str,
+    compiler: CCompiler,
+    header: &str,
+    source: &str,
+    extra: &[&str],
+) -> Result<PathBuf, String> {
     let path = folder.join("drive.c");
     std::fs::write(&path, source).expect("the folder is writable");
-    let program = folder.join("drive");
+    let output = folder.join(name);
     let inputs = (compiler.flags, header, source, extra);
-    program_cache::compile_once(&program, compiler.command, inputs, |to| compiler.compile(&[&path], to, extra))
-        .map(|()| program)
+    program_cache::compile_once(&output, compiler.command, inputs, |to| compiler.compile(&[&path], to, extra))
+        .map(|()| output)
 }
 
 /// A folder that is removed after the test.

@@ -10,12 +10,12 @@ use tracer_format::tags::tag;
 const TYPES: &str = include_str!("../../cases/types/spec.tumit");
 const TICK: &str = "trace t;\nlevel L { event tick { n: u64 } event say { text: string } }\n";
 
-/// Checks a run of `threads.c`: 8 threads with 6000 rounds each.
+/// Checks a run of `threads.c`: 8 threads with 2000 rounds each.
 fn check_threads(run: &Path, forked: bool) {
     let mut files = read(run);
     files.sort_by_key(|file| file.process.contains_key(&tag::PARENT_ID));
     assert_eq!(files.len(), if forked { 2 } else { 1 }, "parent and child");
-    assert_eq!(files[0].totals(), (8 * (3 * 6000 + 600) + 40, 0));
+    assert_eq!(files[0].totals(), (8 * (3 * 2000 + 200) + 40, 0));
     assert!(!forked || files[1].totals() == (2, 0));
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use tests::lang::c::{C99, CCompiler, CXX11, GNU99, build, folder, header, record};
+use tests::lang::c::{C99, CCompiler, CXX11, GNU99, build, build_with_shared_recorder, folder, header, record};
 use tests::programs::succeed;
 use tests::run::{ProcessFile, read};
 
@@ -114,7 +114,7 @@ fn guards_end_their_spans() {
     let clang17 = CCompiler { command: "clang++", flags: &["-std=c++17", "-x", "c++"] };
     let gnu20 = CCompiler { command: "g++", flags: &["-std=gnu++20", "-x", "c++"] };
     let options: &[&str] = &["-fno-exceptions", "-fno-rtti", "-O0"];
-    for (compiler, flags) in [(CXX11, &[][..]), (clang17, &["-O0"]), (gnu20, &["-flto", "-O3"]), (CXX11, options)] {
+    for (compiler, flags) in [(CXX11, &[][..]), (clang17, &["-O0"]), (gnu20, &["-flto", "-O1"]), (CXX11, options)] {
         let folder = folder();
         if flags == options {
             expected.drain(expected.len() - 5..expected.len() - 2);
@@ -206,8 +206,9 @@ fn disabled_tracing_generates_no_code() {
     }
     // A disabled level leaves no trace of its calls, although the recorder stays.
     let main_of = |calls: bool| {
-        let program = build(folder.path(), GNU99, SPANS, &traced(calls), &["-O1", "-g0", "-DT_OFF_APP"]);
-        let program = program.unwrap_or_else(|error| panic!("{error}"));
+        let flags = ["-O1", "-g0", "-DT_OFF_APP"];
+        let program = build_with_shared_recorder(folder.path(), GNU99, SPANS, &traced(calls), &flags)
+            .unwrap_or_else(|error| panic!("{error}"));
         succeed(Command::new("objdump").args(["-d", "--disassemble=main", "--no-addresses"]).arg(program))
     };
     assert!(!main_of(true).contains("tumit1_make_room") && main_of(false).contains("<main>"));
@@ -233,7 +234,8 @@ int main(void) {
         for mistake in
             [source.replace("t_tick(++calls)", "t_tick(\"one\")"), source.replace("t_iteration_end()", "t_none()")]
         {
-            let error = build(folder.path(), C99, SPANS, &mistake, &[flag]).expect_err("a mistake");
+            let flags = [flag, "-DTUMIT_EXTERN"];
+            let error = build(folder.path(), C99, SPANS, &mistake, &flags).expect_err("a mistake");
             assert!(error.contains("t_tick") || error.contains("t_none"), "{error}");
         }
     }

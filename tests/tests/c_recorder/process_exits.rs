@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
-use tests::lang::c::{CCompiler, GNU99, build, folder};
+use tests::lang::c::{CCompiler, GNU99, build, build_with_shared_recorder, folder};
 use tests::programs::{mpirun, output, succeed, tumit};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::tag;
@@ -140,8 +140,10 @@ fn every_process_exit_loses_no_records() {
 /// child.
 const ENDS: &str = r#"
 #include "t_trace.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 static void *returns(void *n) { t_tick((uint64_t)(uintptr_t)n); return NULL; }
 static void *exits(void *n) { t_tick((uint64_t)(uintptr_t)n); pthread_exit(NULL); return NULL; }
 static void *is_cancelled(void *n) { t_tick((uint64_t)(uintptr_t)n); for (;;) { pause(); } return NULL; }
@@ -167,8 +169,8 @@ int main(int count, char **arguments) {
 #[test]
 fn ends_of_threads_and_processes_and_ids_of_launches_are_recorded() {
     let folder = folder();
-    let program =
-        build(folder.path(), GNU99, TICK, ENDS, &["-D_GNU_SOURCE", "-O0"]).unwrap_or_else(|error| panic!("{error}"));
+    let program = build_with_shared_recorder(folder.path(), GNU99, TICK, ENDS, &["-D_GNU_SOURCE", "-O0"])
+        .unwrap_or_else(|error| panic!("{error}"));
     for (arguments, files) in [(&[][..], 2), (&["killed"], 2), (&["", "with a child"], 4)] {
         let mut command = Command::new(&program);
         command.args(arguments).env_remove("TUMIT_LAUNCH_ID").env("TUMIT_TRACE", folder.path().join("run.tmt"));
@@ -202,6 +204,7 @@ fn ends_of_threads_and_processes_and_ids_of_launches_are_recorded() {
 /// The first thread ends by `pthread_exit`. Then the writer thread is the only thread.
 const FIRST_THREAD_EXITS: &str = r#"
 #include "t_trace.h"
+#include <pthread.h>
 #include <unistd.h>
 int main(void) {
     t_tick(0);
@@ -214,7 +217,7 @@ int main(void) {
 #[test]
 fn the_writer_thread_does_not_keep_a_process_alive() {
     let folder = folder();
-    let program = build(folder.path(), GNU99, TICK, FIRST_THREAD_EXITS, &["-D_GNU_SOURCE", "-O0"])
+    let program = build_with_shared_recorder(folder.path(), GNU99, TICK, FIRST_THREAD_EXITS, &["-D_GNU_SOURCE", "-O0"])
         .unwrap_or_else(|error| panic!("{error}"));
     // The writer thread may poll just at the end of the thread. The minimum of several runs
     // excludes other delays.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use tests::lang::c::{GNU99, build, folder, record};
+use tests::lang::c::{GNU99, build_with_shared_recorder, folder, record};
 use tests::programs::{output, succeed, tumit, workspace};
 use tests::run::{ProcessFile, read};
 use tracer_format::tags::{integer, tag};
@@ -57,7 +57,8 @@ fn every_policy_and_handler_truncates_between_two_characters() {
          for (i = 0; i < 20; i++) {{ t_tick(7); t_say(\"long\", text); }}\n    raise(SIGUSR1);\n    t_tick(20);\n    \
          return 0;\n}}\n"
     );
-    let program = build(folder.path(), GNU99, SPEC, &source, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let program =
+        build_with_shared_recorder(folder.path(), GNU99, SPEC, &source, &[]).unwrap_or_else(|error| panic!("{error}"));
     let policies = ["L=drop", "L=block", "L=overwrite"];
     for (policy, buffers) in policies.iter().flat_map(|policy| [(policy, "mapped"), (policy, "private")]) {
         let settings = [("TUMIT_POLICY", *policy), ("TUMIT_BUFFERS", buffers)];
@@ -90,7 +91,8 @@ fn records_are_truncated_to_the_free_part_of_a_slot() {
          t_tick(1);\n    text[5001] = '\\0';\n    t_say(\"long\", text);\n    t_table(cells);\n    \
          pthread_barrier_wait(&done);\n    for (i = 0; i < 3; i++) {{ pthread_join(threads[i], NULL); }}\n    return 0;\n}}\n"
     );
-    let program = build(folder.path(), GNU99, SPEC, &source, &["-pthread"]).unwrap_or_else(|error| panic!("{error}"));
+    let program = build_with_shared_recorder(folder.path(), GNU99, SPEC, &source, &["-pthread"])
+        .unwrap_or_else(|error| panic!("{error}"));
     // The writer thread may free the part too late for the first record, which is then dropped.
     // This does not happen in all of ten runs.
     let run =
@@ -110,7 +112,8 @@ fn readers_and_copies_mark_truncated_records() {
         "{LONG}int main(void) {{\n    prepare();\n    t_tick(1);\n    t_say(\"long\", text);\n    t_say(\"short\", \"\");\n    \
          t_say(\"long\", text);\n    t_tick(2);\n    return 0;\n}}\n"
     );
-    let program = build(folder.path(), GNU99, SPEC, &source, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let program =
+        build_with_shared_recorder(folder.path(), GNU99, SPEC, &source, &[]).unwrap_or_else(|error| panic!("{error}"));
     let run = record(&program, folder.path(), "run.tmt", &[]);
     let (sorted, cut) = (folder.path().join("sorted.tmt"), folder.path().join("cut.tmt"));
     succeed(tumit().args(["merge", "--sort"]).arg(&run).arg("-o").arg(&sorted));
