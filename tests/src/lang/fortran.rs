@@ -22,6 +22,8 @@ pub struct FortranCompilers {
     pub c: &'static str,
     /// Fortran standard.
     pub standard: &'static str,
+    /// Optimisation of Fortran files.
+    pub optimisation: &'static str,
     /// Flags of the C file alone.
     pub c_flags: &'static [&'static str],
     /// Flags of the program's own Fortran files alone.
@@ -29,11 +31,17 @@ pub struct FortranCompilers {
 }
 
 /// gfortran with Fortran 2008, and gcc.
-pub const GFORTRAN: FortranCompilers =
-    FortranCompilers { fortran: "gfortran", c: "gcc", standard: F2008, c_flags: &[], driver_flags: &[] };
+pub const GFORTRAN: FortranCompilers = FortranCompilers {
+    fortran: "gfortran",
+    c: "gcc",
+    standard: F2008,
+    optimisation: "-O1",
+    c_flags: &[],
+    driver_flags: &[],
+};
 /// The same with MPI.
 pub const MPIFORT: FortranCompilers =
-    FortranCompilers { fortran: "mpifort", c: "mpicc", standard: F2008, c_flags: &["-DTUMIT_MPI"], driver_flags: &[] };
+    FortranCompilers { fortran: "mpifort", c: "mpicc", c_flags: &["-DTUMIT_MPI"], ..GFORTRAN };
 
 /// Writes the module and the C file of a spec into `folder`, and returns their names.
 ///
@@ -80,7 +88,7 @@ impl FortranCompilers {
             command
         } else {
             let mut command = Command::new(self.fortran);
-            command.args([self.standard, "-O1", "-pipe"]).args(WARNINGS);
+            command.args([self.standard, self.optimisation, "-pipe"]).args(WARNINGS);
             if !source.ends_with("_trace.f90") {
                 command.arg("-cpp").args(self.driver_flags);
             }
