@@ -114,14 +114,17 @@ fn scene(rows: u16, links: bool) -> Scene {
 fn differences(image: &PngPixels, scene: &Scene, scale: f32, lines: u32) -> (usize, u8) {
     let slices = pixels(scene, scale, lines);
     assert_eq!((slices.0, slices.1), (image.0, image.1));
-    let all = image.2.iter().zip(&slices.2).map(|(a, b)| a.abs_diff(*b));
+    // Most parts are equal, and comparing whole parts takes little time without optimisation.
+    let parts = image.2.chunks(1024).zip(slices.2.chunks(1024)).filter(|(image, slices)| image != slices);
+    let all = parts.flat_map(|(image, slices)| image.iter().zip(slices).map(|(a, b)| a.abs_diff(*b)));
     (all.clone().filter(|&difference| difference > 0).count(), all.max().unwrap_or(0))
 }
 
 #[test]
 fn an_image_in_slices_is_the_image_in_one_piece() {
-    let heights = &[97, 333, 1000][..];
-    for (rows, scale, heights) in [(40, 1.0, heights), (40, 2.0, heights), (20, 3.0, heights), (700, 1.0, &[333])] {
+    for (rows, scale, heights) in
+        [(40, 1.0, &[97, 333, 1000][..]), (40, 2.0, &[333]), (20, 3.0, &[97, 1000]), (350, 1.0, &[333])]
+    {
         let scene = scene(rows, false);
         let image = pixels(&scene, scale, u32::MAX);
         for &lines in heights {
