@@ -23,10 +23,14 @@ impl Program {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("programs").join(name);
         let _ = fs::remove_dir_all(&folder);
         copy(&Path::new(HERE).join("tests/crate"), &folder);
+        // With the profile of the workspace, and with its features of shared dependencies, Cargo
+        // uses dependencies that it has built for the workspace.
         let manifest = format!(
             "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\n\n\
              [dependencies]\ntracer-rt = {{ path = \"{HERE}/../../tracer-rt\" }}\n\n\
-             [build-dependencies]\ntumit-build = {{ path = \"{HERE}\" }}\n\n[workspace]\n"
+             [build-dependencies]\ntumit-build = {{ path = \"{HERE}\" }}\nanstyle = \"1\"\n\
+             serde = {{ version = \"1\", features = [\"derive\"] }}\nserde_core = \"1\"\n\n[workspace]\n\n{}",
+            development_profile()
         );
         fs::write(folder.join("Cargo.toml"), manifest).unwrap();
         // The versions are those that are already downloaded, so the test needs no network.
@@ -37,9 +41,7 @@ impl Program {
     fn cargo(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.current_dir(&self.folder).args(arguments);
-        // All programs of this kind share one target folder, so that their dependencies are built
-        // once.
-        command.args(["--offline", "--quiet", "--target-dir"]).arg(self.folder.with_file_name("target"));
+        command.args(["--offline", "--quiet", "--target-dir"]).arg(target_folder());
         command
             .env_remove("CARGO_TARGET_DIR")
             .env("RUSTDOCFLAGS", "-Dwarnings")
@@ -54,7 +56,7 @@ impl Program {
         assert!(built.status.success(), "{}", text(&built));
         let run = tempfile::tempdir().unwrap();
         let name = self.folder.file_name().unwrap();
-        let mut program = Command::new(self.folder.with_file_name("target/debug").join(name));
+        let mut program = Command::new(target_folder().join("debug").join(name));
         program.arg(way).env_remove("TUMIT_LEVELS").env("TUMIT_TRACE", run.path().join("run.tmt"));
         let output = program.output().unwrap();
         assert!(output.status.success(), "{}", text(&output));
@@ -67,6 +69,19 @@ impl Program {
         assert!(text.contains(old), "{file} has `{old}`");
         fs::write(path, text.replace(old, new)).unwrap();
     }
+}
+
+/// The target folder of the workspace.
+fn target_folder() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap()
+}
+
+/// The sections of the workspace's manifest that define the development profile.
+fn development_profile() -> String {
+    let manifest = fs::read_to_string(Path::new(HERE).join("../../Cargo.toml")).unwrap();
+    let (_, profiles) = manifest.split_once("[profile.dev]").unwrap();
+    let (development, _) = profiles.split_once("[profile.release]").unwrap();
+    format!("[profile.dev]{development}")
 }
 
 fn copy(from: &Path, to: &Path) {
