@@ -23,7 +23,10 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 fn main() -> ExitCode {
-    let matches = help::in_terminal(args::Args::command()).get_matches();
+    // Help texts are laid out only when they may be printed.
+    let matches = args::Args::command()
+        .try_get_matches()
+        .unwrap_or_else(|_| help::in_terminal(args::Args::command()).get_matches());
     let args =
         args::Args::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut args::Args::command()).exit());
     trace_input::limit_to(args.input_limit);
