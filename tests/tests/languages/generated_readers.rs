@@ -130,7 +130,7 @@ fn generated_readers_agree_on_threads_and_forks() {
 fn sorted_run(folder: &Path) -> PathBuf {
     headers(folder, "cases/types/spec.tumit");
     let program = compile(folder, C99, &file("cases/types/threads.c"), &["-DNO_FORK"]);
-    let settings = [("TUMIT_POLICY", "all=overwrite"), ("TUMIT_MEMORY", "512K")];
+    let settings = [("TUMIT_POLICY", "all=overwrite"), ("TUMIT_MEMORY", "256K")];
     let runs = ["one.tmt", "two.tmt"].map(|name| record(&program, folder, name, &settings));
     let sorted = folder.join("sorted.tmt");
     let merge = ["merge", "--clock", "none", "--causal", "off", "--sort", "-o"];
