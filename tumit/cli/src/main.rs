@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 fn main() -> ExitCode {
-    // Help texts are laid out only when they may be printed: that takes most of the start.
+    // Help texts are laid out only when they may be printed.
     let matches = args::Args::command()
         .try_get_matches()
         .unwrap_or_else(|_| help::in_terminal(args::Args::command()).get_matches());
