@@ -59,9 +59,9 @@ pub(crate) enum DependenceStrength {
 pub(crate) struct Dependence {
     /// The point of the other unit.
     pub(crate) source: UnitMoment,
-    /// The start of the state, or the time from which it is examined.
-    pub(crate) since: i64,
-    /// The time from which the unit continues to work.
+    /// The start of the dependent state, or the start of its examined part.
+    pub(crate) start: i64,
+    /// The time at which the unit stops waiting and continues to work.
     pub(crate) reached: i64,
     /// The time at which the dependent part of the unit ends: that of the receive, or the end of
     /// the send, of the collective operation or of the wait for a lock.
@@ -133,9 +133,9 @@ impl<'a> Dependences<'a> {
             if !is_awaited(self.execution, message) {
                 continue;
             }
-            visit(message.to, message.received, DependentEvent::Receive(index));
-            if message.sent < message.received {
-                visit(message.from, message.sent, DependentEvent::Send(index));
+            visit(message.to, message.receive_time, DependentEvent::Receive(index));
+            if message.send_time < message.receive_time {
+                visit(message.from, message.send_time, DependentEvent::Send(index));
             }
         }
         for (operation, number) in self.collectives.list.iter().zip(0_u32..) {
@@ -166,28 +166,28 @@ impl<'a> Dependences<'a> {
     }
 
     fn receiving_state(&self, message: &UnitMessage) -> Result<Option<InnermostState>, QueryError> {
-        innermost_state(self.execution, message.to as usize, message.received.saturating_sub(1))
+        innermost_state(self.execution, message.to as usize, message.receive_time.saturating_sub(1))
     }
 
     /// A message that is received before it is sent, because the clocks are wrong, takes no time.
     fn of_receive(&self, message: &UnitMessage) -> Result<Option<Dependence>, QueryError> {
-        let sent = message.sent.min(message.received);
-        let (since, strength) = match self.receiving_state(message)? {
+        let send_time = message.send_time.min(message.receive_time);
+        let (start, strength) = match self.receiving_state(message)? {
             Some(state) if state.category == ActivityCategory::Busy => return Ok(None),
-            Some(state) if sent > state.life.from.0 => {
-                let is_possible = message.sent <= message.received;
+            Some(state) if send_time > state.life.from.0 => {
+                let is_possible = message.send_time <= message.receive_time;
                 let strength = if is_possible { DependenceStrength::Certain } else { DependenceStrength::Unknown };
                 (state.life.from.0, strength)
             }
             Some(state) => (state.life.from.0, DependenceStrength::Possible),
             // A unit without a state waits.
-            None => (sent, DependenceStrength::Probable),
+            None => (send_time, DependenceStrength::Probable),
         };
         Ok(Some(Dependence {
-            source: UnitMoment { unit: message.from, time: sent },
-            since,
-            reached: message.received,
-            end: message.received,
+            source: UnitMoment { unit: message.from, time: send_time },
+            start,
+            reached: message.receive_time,
+            end: message.receive_time,
             reason: DependenceReason::Message(message.id),
             strength,
         }))
@@ -201,7 +201,7 @@ impl<'a> Dependences<'a> {
         // A message that is complete only after its send cannot be complete before the send ends.
         // The exchange before the transfer takes no longer than the transfer. A longer wait is
         // therefore not a part of this exchange.
-        let is_certain = end >= message.received && end - begin <= begin - message.sent;
+        let is_certain = end >= message.receive_time && end - begin <= begin - message.send_time;
         let strength = match is_certain {
             // The send ends as the receive begins, possibly by chance.
             _ if end == begin => DependenceStrength::Unknown,
@@ -210,7 +210,7 @@ impl<'a> Dependences<'a> {
         };
         Ok(Some(Dependence {
             source: UnitMoment { unit: message.to, time: begin },
-            since: message.sent,
+            start: message.send_time,
             reached: begin,
             end,
             reason: DependenceReason::Receiver(message.id),
@@ -237,10 +237,10 @@ pub(crate) fn late_receiver(
 ) -> Result<Option<(InnermostState, i64)>, QueryError> {
     let Some(receive) = receive.filter(|state| state.category != ActivityCategory::Busy) else { return Ok(None) };
     let begin = receive.life.from.0;
-    if begin <= message.sent {
+    if begin <= message.send_time {
         return Ok(None);
     }
-    let send = innermost_state(execution, message.from as usize, message.sent)?;
+    let send = innermost_state(execution, message.from as usize, message.send_time)?;
     let send = send.filter(|send| send.category != ActivityCategory::Busy && send.life.to.0 >= begin);
     Ok(send.map(|send| (send, begin)))
 }
@@ -250,7 +250,7 @@ fn of_lock_wait(wait: &LockWait) -> Option<Dependence> {
     let release = wait.release?;
     Some(Dependence {
         source: UnitMoment { unit: release.unit, time: release.time },
-        since: wait.life.from.0,
+        start: wait.life.from.0,
         reached: release.time,
         end: wait.life.to.0,
         reason: DependenceReason::Lock,
@@ -279,7 +279,7 @@ fn of_part(operation: &Collective, part: &CollectivePart) -> Option<Dependence> 
     // Otherwise the clocks are wrong.
     (awaited.enter <= part.leave).then_some(Dependence {
         source: UnitMoment { unit: awaited.unit, time: awaited.enter },
-        since: part.wait_from,
+        start: part.wait_from,
         reached: awaited.enter,
         end: part.leave,
         reason: DependenceReason::Collective,

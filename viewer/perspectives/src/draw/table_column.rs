@@ -69,8 +69,8 @@ const LEAST_PART: f64 = 0.01;
 
 /// The unit of the largest number. If most numbers would be about 0 in it, as beside the sum of
 /// many rows, that of their median.
-fn column_unit(axis_unit: AxisUnit, largest: f64, numbers: impl Iterator<Item = f64>) -> NumberUnit {
-    let number_unit = NumberUnit::new(axis_unit, largest);
+fn column_unit(axis_unit: AxisUnit, maximum: f64, numbers: impl Iterator<Item = f64>) -> NumberUnit {
+    let number_unit = NumberUnit::new(axis_unit, maximum);
     let mut positive: Vec<f64> = numbers.map(f64::abs).filter(|number| *number > 0.0).collect();
     if number_unit.size == 1.0 || positive.is_empty() {
         return number_unit;

@@ -38,7 +38,7 @@ pub(super) struct GuessedOperations {
     /// The values of the operations.
     pub(super) guessed: Vec<ValueId>,
     /// The values that look like collective operations, but whose states do not match.
-    pub(super) unmatched: Vec<ValueId>,
+    pub(super) unmatched_values: Vec<ValueId>,
 }
 
 impl GuessedOperations {
@@ -51,7 +51,7 @@ impl GuessedOperations {
                     all.list.extend(operations);
                     all.guessed.push(value);
                 }
-                None => all.unmatched.push(value),
+                None => all.unmatched_values.push(value),
             }
         }
         Ok(all)
