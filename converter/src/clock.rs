@@ -127,11 +127,11 @@ impl RunClocks {
             if from != to && self.domain_of[from] == self.domain_of[to] {
                 let counts = &mut counts_in_domains[self.domain_of[from]];
                 counts.links += 1;
-                counts.reversed += reversed;
+                counts.reversals += reversed;
             }
         })?;
         for (domain, counts) in counts_in_domains.into_iter().enumerate() {
-            if counts.reversed <= MIN_REVERSED.max(counts.links / 1000) {
+            if counts.reversals <= MIN_REVERSED.max(counts.links / 1000) {
                 continue;
             }
             let mut members = (0..self.domain_of.len()).filter(|process| self.domain_of[*process] == domain);
@@ -306,7 +306,7 @@ impl RunClocks {
 #[derive(Clone, Copy, Debug, Default)]
 struct LinkCounts {
     links: u64,
-    reversed: u64,
+    reversals: u64,
 }
 
 /// Shifts the corrections so that the first record has timestamp 0. Returns its timestamp before.
@@ -364,9 +364,9 @@ fn apply_bursts(
     let fit = samples::burst_offsets::fit(domains, bursts);
     let wrong_samples = clock_diagnostics::wrong_samples(&fit, domains);
     let tick = domains.iter().map(|domain| domain.resolution_nanos).fold(0.0, f64::max);
-    let (reference, others) = domains.split_at_mut(1);
+    let (reference, later_domains) = domains.split_at_mut(1);
     let reference = &reference[0];
-    for (number, domain) in others.iter_mut().enumerate() {
+    for (number, domain) in later_domains.iter_mut().enumerate() {
         let number = number + 1;
         let offsets = &fit.offsets[number];
         if offsets.is_empty() {

@@ -62,8 +62,8 @@ pub fn loss_diagnostics(losses: &[Loss]) -> Vec<TraceDiagnostic> {
     }
     let of_kind = |LossesOfKind { diagnostics: listed, unlisted_count: others, .. }| {
         let text = format!("… and {others} more of this kind: `tumit info --json` lists all of them");
-        let rest = listed.first().filter(|_| others > 0).map(|first| TraceDiagnostic::error(first.kind, text));
-        listed.into_iter().chain(rest)
+        let summary = listed.first().filter(|_| others > 0).map(|first| TraceDiagnostic::error(first.kind, text));
+        listed.into_iter().chain(summary)
     };
     kinds.into_iter().flat_map(of_kind).collect()
 }
@@ -207,42 +207,43 @@ impl ConversionReport {
     fn repairs(&self) -> Vec<TraceDiagnostic> {
         let counts = &self.counts;
         let mut repairs = Vec::new();
-        let mut add = |kind: DiagnosticKind, count: u64, one: &str, many: &str| match count {
+        let mut add = |kind: DiagnosticKind, count: u64, singular: &str, plural: &str| match count {
             0 => {}
-            1 => repairs.push(TraceDiagnostic::error(kind, format!("1 {one}"))),
-            count => repairs.push(TraceDiagnostic::error(kind, format!("{count} {many}"))),
+            1 => repairs.push(TraceDiagnostic::error(kind, format!("1 {singular}"))),
+            count => repairs.push(TraceDiagnostic::error(kind, format!("{count} {plural}"))),
         };
-        let (one, many) = (
+        let (singular, plural) = (
             "link start without an end: pending in views, a send in PICL, omitted from Pajé text",
             "link starts without an end: pending in views, sends in PICL, omitted from Pajé text",
         );
-        add(DiagnosticKind::Link, counts.unmatched_starts, one, many);
-        let (one, many) = ("link end without a start: omitted", "link ends without a start: omitted");
-        add(DiagnosticKind::Link, counts.unmatched_ends, one, many);
-        let (one, many) = ("pop of a state that was not open: omitted", "pops of states that were not open: omitted");
-        add(DiagnosticKind::Operation, counts.pops_of_nothing, one, many);
-        let (one, many) = (
+        add(DiagnosticKind::Link, counts.unmatched_starts, singular, plural);
+        let (singular, plural) = ("link end without a start: omitted", "link ends without a start: omitted");
+        add(DiagnosticKind::Link, counts.unmatched_ends, singular, plural);
+        let (singular, plural) =
+            ("pop of a state that was not open: omitted", "pops of states that were not open: omitted");
+        add(DiagnosticKind::Operation, counts.pops_of_nothing, singular, plural);
+        let (singular, plural) = (
             "state is unknown, because records are dropped or missing: shown as `unknown (records dropped or missing)`",
             "states are unknown, because records are dropped or missing: shown as `unknown (records dropped or missing)`",
         );
-        add(DiagnosticKind::Loss, counts.unknown_states, one, many);
-        let (one, many) = (
+        add(DiagnosticKind::Loss, counts.unknown_states, singular, plural);
+        let (singular, plural) = (
             "part of a collective operation cannot be counted, because records are dropped or missing: shown without its operation; `key (…)` in its rule makes counting unnecessary",
             "parts of collective operations cannot be counted, because records are dropped or missing: shown without their operations; `key (…)` in their rules makes counting unnecessary",
         );
-        add(DiagnosticKind::Loss, counts.unmatched_parts, one, many);
-        let (one, many) =
+        add(DiagnosticKind::Loss, counts.unmatched_parts, singular, plural);
+        let (singular, plural) =
             ("timestamp before the first record: moved to it", "timestamps before the first record: moved to it");
-        add(DiagnosticKind::Record, counts.early_timestamps, one, many);
-        let (one, many) = (
+        add(DiagnosticKind::Record, counts.early_timestamps, singular, plural);
+        let (singular, plural) = (
             "record has a timestamp before that of its predecessor: moved to it",
             "records have timestamps before those of their predecessors: moved to them",
         );
-        add(DiagnosticKind::Record, counts.backward_records, one, many);
-        let (one, many) = ("value could not be computed: omitted", "values could not be computed: omitted");
-        add(DiagnosticKind::Rule, counts.not_computable, one, many);
-        let (one, many) = ("record could not be decoded: omitted", "records could not be decoded: omitted");
-        add(DiagnosticKind::Damage, counts.unknown_records, one, many);
+        add(DiagnosticKind::Record, counts.backward_records, singular, plural);
+        let (singular, plural) = ("value could not be computed: omitted", "values could not be computed: omitted");
+        add(DiagnosticKind::Rule, counts.not_computable, singular, plural);
+        let (singular, plural) = ("record could not be decoded: omitted", "records could not be decoded: omitted");
+        add(DiagnosticKind::Damage, counts.unknown_records, singular, plural);
         repairs
     }
 }

@@ -93,7 +93,7 @@ pub struct OpenRun {
     /// Its processes in order of rank, then those without a rank in order of file name.
     pub processes: Vec<ProcessInRun>,
     /// The reason for each file that is not part of the run.
-    pub unreadable: Vec<TraceDiagnostic>,
+    pub unreadable_files: Vec<TraceDiagnostic>,
     /// Live files of processes that ended before they recorded anything.
     pub empty_live: Vec<PathBuf>,
     /// Files left out as copies.
@@ -205,7 +205,7 @@ impl OpenRun {
                     let live = Some(file.with_extension("live")).filter(|live| live.is_file());
                     // If the process file is still empty, all data are in the live file.
                     if live.is_none() || file.metadata().is_ok_and(|file| file.len() > 0) {
-                        run.unreadable.push(not_read(file, error.to_string()));
+                        run.unreadable_files.push(not_read(file, error.to_string()));
                     }
                     live_only.extend(live);
                 }
@@ -215,14 +215,14 @@ impl OpenRun {
             match ProcessInRun::open_live(file, &mut spool) {
                 Ok(process) => run.processes.push(process),
                 Err(LiveError::Empty) => run.empty_live.push(file.clone()),
-                Err(why) => run.unreadable.push(not_read(file, format!("{}: {why}", file.display()))),
+                Err(why) => run.unreadable_files.push(not_read(file, format!("{}: {why}", file.display()))),
             }
         }
         if run.processes.is_empty() {
             let empty_file_error = |file: &PathBuf| not_read(file, format!("{}: {}", file.display(), LiveError::Empty));
-            run.unreadable.extend(run.empty_live.iter().map(empty_file_error));
-            let count = run.unreadable.len();
-            return Err(RunOpenError::NothingUsable { first: run.unreadable.swap_remove(0).text, count });
+            run.unreadable_files.extend(run.empty_live.iter().map(empty_file_error));
+            let count = run.unreadable_files.len();
+            return Err(RunOpenError::NothingUsable { first: run.unreadable_files.swap_remove(0).text, count });
         }
         run.leave_out_copies();
         run.processes.sort_by(|a, b| {

@@ -8,6 +8,7 @@ mod devtools;
 mod driver;
 mod element;
 mod process;
+mod process_keeper;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -21,6 +22,7 @@ pub(crate) use driver::PATIENCE;
 use driver::{PageDriver, PointerAction};
 pub use element::{CssPosition, PageElement};
 use process::BrowserProcess;
+pub use process_keeper::ProcessKeeper;
 
 /// A browser with one page, from its user's view.
 #[derive(Debug)]

@@ -93,7 +93,7 @@ pub fn read_file(path: &Path) -> Vec<ProcessFile> {
     while position < bytes.len() {
         let block = decode_block(&bytes[position..])
             .unwrap_or_else(|error| panic!("{} byte {position}: {error}", path.display()));
-        let payload = unpack(&block.header, block.stored);
+        let payload = unpack(&block.header, block.stored_body);
         position += block.header.block_bytes();
         headers.push(block.header);
         payloads.push(payload);

@@ -19,7 +19,7 @@ use crate::compiler_error;
 pub(crate) struct EventsInput {
     visibility: Visibility,
     path: LitStr,
-    off: Vec<Ident>,
+    levels_off: Vec<Ident>,
     module: Option<Ident>,
 }
 
@@ -55,7 +55,7 @@ impl Parse for EventsInput {
         if !input.is_empty() {
             return Err(input.error("unexpected input; expected the end of the macro call"));
         }
-        Ok(Self { visibility, path, off: off.unwrap_or_default(), module })
+        Ok(Self { visibility, path, levels_off: off.unwrap_or_default(), module })
     }
 }
 
@@ -78,21 +78,21 @@ fn module_name(input: ParseStream<'_>) -> syn::Result<Ident> {
 
 pub(crate) fn expand(input: &EventsInput) -> syn::Result<TokenStream> {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-    let mut files = PackageFiles { package, loaded: Vec::new() };
+    let mut files = PackageFiles { package, loaded_files: Vec::new() };
     let (spec, diagnostics) = tumit::compile(&input.path.value(), &mut files);
     let Some(spec) = spec.filter(|_| !diagnostics.has_errors()) else {
         return Err(compiler_error::error(&input.path, &diagnostics));
     };
-    let unknown = input.off.iter().find(|off| !spec.levels.iter().any(|level| **off == level.name));
+    let unknown = input.levels_off.iter().find(|off| !spec.levels.iter().any(|level| **off == level.name));
     let mut options = CodegenOptions::default();
-    options.removed_levels = input.off.iter().map(ToString::to_string).collect();
+    options.removed_levels = input.levels_off.iter().map(ToString::to_string).collect();
     options.module = input.module.as_ref().map(ToString::to_string);
     let visibility = match &input.visibility {
         Visibility::Inherited => quote!(pub(crate)),
         given => quote!(#given),
     };
-    let watched: Vec<TokenStream> = files.loaded.iter().map(|path| include_bytes_path(path)).collect();
-    match rust::tokens(&spec, &options, &rust::CodeContext { visibility, watched: &watched }) {
+    let watched: Vec<TokenStream> = files.loaded_files.iter().map(|path| include_bytes_path(path)).collect();
+    match rust::tokens(&spec, &options, &rust::CodeContext { visibility, watched_files: &watched }) {
         Ok(tokens) => Ok(with_spec_location(tokens, input.path.span())),
         Err(unsupported) => {
             let place = unknown.map_or_else(|| input.path.span(), Ident::span);
@@ -136,14 +136,14 @@ pub(crate) fn with_spec_location(tokens: TokenStream, place: Span) -> TokenStrea
 /// Reads files below the package's folder and stores their paths.
 pub(crate) struct PackageFiles {
     pub(crate) package: PathBuf,
-    pub(crate) loaded: Vec<String>,
+    pub(crate) loaded_files: Vec<String>,
 }
 
 impl Loader for PackageFiles {
     fn load(&mut self, path: &str) -> Result<String, SpecLoadError> {
         let file = self.package.join(path);
         let text = std::fs::read_to_string(&file).map_err(|error| SpecLoadError::new(reason(&file, &error)))?;
-        self.loaded.push(path.to_owned());
+        self.loaded_files.push(path.to_owned());
         Ok(text)
     }
 }

@@ -32,7 +32,7 @@ impl Parse for RecordsInput {
 
 pub(crate) fn expand(input: &RecordsInput) -> syn::Result<TokenStream> {
     let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-    let mut files = PackageFiles { package, loaded: Vec::new() };
+    let mut files = PackageFiles { package, loaded_files: Vec::new() };
     let (spec, diagnostics) = tumit::compile(&input.path.value(), &mut files);
     let Some(spec) = spec.filter(|_| !diagnostics.has_errors()) else {
         return Err(compiler_error::error(&input.path, &diagnostics));
@@ -41,8 +41,8 @@ pub(crate) fn expand(input: &RecordsInput) -> syn::Result<TokenStream> {
         Visibility::Inherited => quote!(pub(crate)),
         explicit => quote!(#explicit),
     };
-    let watched: Vec<TokenStream> = files.loaded.iter().map(|path| include_bytes_path(path)).collect();
-    let tokens = reader_backend::tokens(&spec, &rust::CodeContext { visibility, watched: &watched });
+    let watched: Vec<TokenStream> = files.loaded_files.iter().map(|path| include_bytes_path(path)).collect();
+    let tokens = reader_backend::tokens(&spec, &rust::CodeContext { visibility, watched_files: &watched });
     let tokens = tokens.map_err(|unsupported| syn::Error::new(input.path.span(), unsupported.reason))?;
     Ok(with_spec_location(tokens, input.path.span()))
 }

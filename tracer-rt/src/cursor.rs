@@ -34,9 +34,9 @@ pub(crate) struct ThreadCursor {
     /// The current activity of the thread, one of [`work_state`].
     /// A signal handler reads it and then writes its records to another stream.
     /// Atomic because the flushing thread reads it, too. The accesses still compile to plain moves.
-    pub(crate) busy: AtomicU32,
+    pub(crate) work_state: AtomicU32,
     /// A signal handler is writing a record. A second handler then drops its own record.
-    pub(crate) nested: AtomicBool,
+    pub(crate) is_nested: AtomicBool,
     /// The thread's streams, or null.
     pub(crate) streams: [Cell<*const ThreadStream>; 3],
     /// The name of the thread, if the program set it before the stream existed.
@@ -46,7 +46,7 @@ pub(crate) struct ThreadCursor {
     /// The recorder is calling the program's own clock.
     pub(crate) asking: Cell<bool>,
     /// The thread was retired before. Its later records come from late destructors.
-    pub(crate) ending: Cell<bool>,
+    pub(crate) is_ending: Cell<bool>,
 }
 
 /// Activities of a thread.
@@ -63,14 +63,14 @@ pub(crate) mod work_state {
 impl ThreadCursor {
     /// Marks the thread as in a slow path. Returns the previous activity, for [`Self::end_work`].
     pub(crate) fn begin_work(&self) -> u32 {
-        let before = self.busy.swap(work_state::WORKING, Ordering::Relaxed);
+        let before = self.work_state.swap(work_state::WORKING, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         before
     }
 
     /// Restores the activity that [`Self::begin_work`] returned.
-    pub(crate) fn end_work(&self, before: u32) {
-        self.busy.store(before, Ordering::Release);
+    pub(crate) fn end_work(&self, previous_state: u32) {
+        self.work_state.store(previous_state, Ordering::Release);
     }
 
     /// Makes `slot` the target of the stream's records.
@@ -101,13 +101,13 @@ thread_local! {
         ThreadCursor {
             slots: [const { Cell::new(&raw const FULL) }; 3],
             rooms: [const { Cell::new(0) }; 3],
-            busy: AtomicU32::new(work_state::IDLE),
-            nested: AtomicBool::new(false),
+            work_state: AtomicU32::new(work_state::IDLE),
+            is_nested: AtomicBool::new(false),
             streams: [const { Cell::new(std::ptr::null()) }; 3],
             name: Cell::new(None),
             label: Cell::new(None),
             asking: Cell::new(false),
-            ending: Cell::new(false),
+            is_ending: Cell::new(false),
         }
     };
 }
@@ -126,7 +126,7 @@ pub(crate) fn exclude_from_test_signals() {
 /// Only with the fault `signal at NAME`, once, after the program has set
 /// [`fault_injection::ARMED`].
 pub(crate) fn raise_test_signal(place: &str) {
-    let busy = CURSOR.with(|cursor| cursor.busy.load(Ordering::Relaxed)) != work_state::IDLE && !SPARED.get();
+    let busy = CURSOR.with(|cursor| cursor.work_state.load(Ordering::Relaxed)) != work_state::IDLE && !SPARED.get();
     if cfg!(debug_assertions)
         && busy
         && fault_injection::ARMED.load(Ordering::Relaxed)

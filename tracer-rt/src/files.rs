@@ -31,14 +31,14 @@ pub(crate) fn above_standard(file: File) -> io::Result<File> {
 
 /// Reads the start of a file and returns the number of bytes. 0 if it cannot be read.
 /// Allocates no memory, because an allocator that records may call it.
-pub(crate) fn read_start(path: &CStr, into: &mut [u8]) -> usize {
+pub(crate) fn read_start(path: &CStr, buffer: &mut [u8]) -> usize {
     // SAFETY: the path ends with a zero.
     let file = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     if file < 0 {
         return 0;
     }
     // SAFETY: pointer and length are those of one live slice.
-    let read = unsafe { libc::read(file, into.as_mut_ptr().cast(), into.len()) };
+    let read = unsafe { libc::read(file, buffer.as_mut_ptr().cast(), buffer.len()) };
     // SAFETY: the descriptor was opened above.
     unsafe { libc::close(file) };
     usize::try_from(read).unwrap_or(0)

@@ -85,8 +85,8 @@ impl InternTables {
     /// `'static`.
     pub(crate) fn site(&mut self, position: SitePosition<'_>, file: Option<&'static str>) -> u32 {
         let ids = self.site_ids.get_or_insert_default();
-        let known: &HashMap<SitePosition<'_>, u32> = ids;
-        if let Some(id) = known.get(&position) {
+        let known_ids: &HashMap<SitePosition<'_>, u32> = ids;
+        if let Some(id) = known_ids.get(&position) {
             return *id;
         }
         let file = file.unwrap_or_else(|| match self.sites.iter().find(|site| site.file == position.file) {

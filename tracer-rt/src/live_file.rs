@@ -96,7 +96,7 @@ impl LiveFile {
     /// Makes this file the target of names and loss counters from now on.
     pub(crate) fn publish(&self) {
         let mut log = LOG.lock();
-        *log = LiveLogState { used: 0, capacity: self.layout.log_bytes as usize };
+        *log = LiveLogState { used_bytes: 0, capacity: self.layout.log_bytes as usize };
         HEAD_BYTES.store(self.layout.file_bytes() as usize, Ordering::Relaxed);
         HEAD.store(self.base, Ordering::Release);
     }
@@ -240,13 +240,14 @@ fn is_remote(folder: &Path) -> bool {
 /// The used and total bytes of the log.
 #[derive(Debug)]
 pub(crate) struct LiveLogState {
-    used: usize,
+    used_bytes: usize,
     capacity: usize,
 }
 
 /// The log of names. Last in the lock order.
 /// It is taken only while the lock of the session or of the names is held.
-pub(crate) static LOG: RecorderLock<LiveLogState> = RecorderLock::new(bit::LOG, LiveLogState { used: 0, capacity: 0 });
+pub(crate) static LOG: RecorderLock<LiveLogState> =
+    RecorderLock::new(bit::LOG, LiveLogState { used_bytes: 0, capacity: 0 });
 
 /// Appends names to the log.
 /// Returns false if the log is full: the names must then be written to the file before they are
@@ -269,10 +270,10 @@ impl LiveLogState {
             return true;
         }
         let bytes = entry_bytes(payload.len());
-        if bytes > log.capacity - log.used {
+        if bytes > log.capacity - log.used_bytes {
             return false;
         }
-        let log_end = base.wrapping_add(LIVE_HEAD_BYTES + log.used);
+        let log_end = base.wrapping_add(LIVE_HEAD_BYTES + log.used_bytes);
         let mut start = [0; LOG_ENTRY_BYTES];
         for (offset, word) in [(0, kind as u32), (4, stream), (8, entries), (12, payload.len() as u32)] {
             start[offset..offset + 4].copy_from_slice(&word.to_le_bytes());
@@ -282,8 +283,8 @@ impl LiveLogState {
         let body = log_end.wrapping_add(LOG_ENTRY_BYTES);
         // SAFETY: as above.
         unsafe { std::ptr::copy_nonoverlapping(payload.as_ptr(), body, payload.len()) };
-        log.used += bytes;
-        word(base, head::LOG_USED).store(log.used as u64, Ordering::Release);
+        log.used_bytes += bytes;
+        word(base, head::LOG_USED).store(log.used_bytes as u64, Ordering::Release);
         true
     }
 }
@@ -354,7 +355,7 @@ pub(crate) fn count_overwritten(slot: &SlotHeader, records: u64) {
     let count = word(base, head::OVERWRITTEN);
     let before = count.load(Ordering::Relaxed);
     slot.flushed_last.store(before, Ordering::Relaxed);
-    slot.taken.store(slot_use::BEING_OVERWRITTEN, Ordering::Release);
+    slot.is_taken.store(slot_use::BEING_OVERWRITTEN, Ordering::Release);
     fence(Ordering::SeqCst);
     count.store(before + records, Ordering::Release);
 }

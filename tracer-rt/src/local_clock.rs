@@ -135,7 +135,7 @@ const WRAP_FALL: u64 = 1 << 31;
 /// A counter of 32 bits restarts at 0 every 2^32 ticks and then decreases by nearly as much. A
 /// smaller decrease is a clock step backwards, which is not unwrapped. The writer thread reads the
 /// clock each second, so that no wrap is missed while nothing is recorded.
-fn unwrap_ticks(ticks: u64, latest: &AtomicU64, is_wide: &AtomicBool) -> u64 {
+fn unwrap_ticks(ticks: u64, latest_ticks: &AtomicU64, is_wide: &AtomicBool) -> u64 {
     if ticks >> 32 != 0 {
         is_wide.store(true, Ordering::Relaxed);
         return ticks;
@@ -143,21 +143,21 @@ fn unwrap_ticks(ticks: u64, latest: &AtomicU64, is_wide: &AtomicBool) -> u64 {
     if is_wide.load(Ordering::Relaxed) {
         return ticks;
     }
-    let mut before = latest.load(Ordering::Relaxed);
+    let mut previous_ticks = latest_ticks.load(Ordering::Relaxed);
     loop {
-        let mut now = (before >> 32 << 32) + ticks;
-        if before.saturating_sub(now) > WRAP_FALL {
+        let mut now = (previous_ticks >> 32 << 32) + ticks;
+        if previous_ticks.saturating_sub(now) > WRAP_FALL {
             now += 1 << 32;
-        } else if now >> 32 != 0 && now.saturating_sub(before) > WRAP_FALL {
+        } else if now >> 32 != 0 && now.saturating_sub(previous_ticks) > WRAP_FALL {
             // This thread read the counter before another thread saw the wrap.
             now -= 1 << 32;
         }
-        if now <= before {
+        if now <= previous_ticks {
             return now;
         }
-        match latest.compare_exchange_weak(before, now, Ordering::Relaxed, Ordering::Relaxed) {
+        match latest_ticks.compare_exchange_weak(previous_ticks, now, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => return now,
-            Err(other) => before = other,
+            Err(other) => previous_ticks = other,
         }
     }
 }

@@ -81,7 +81,7 @@ pub(crate) struct RecorderLock<T> {
     mutex: UnsafeCell<Mutex<T>>,
     bit: u8,
     /// Number of threads that wait for the lock.
-    waiting: AtomicUsize,
+    waiter_count: AtomicUsize,
 }
 
 // SAFETY: all accesses use the mutex, except `revive`, which runs in a process with one thread.
@@ -128,7 +128,7 @@ impl<T> Drop for RecorderLockGuard<'_, T> {
 
 impl<T> RecorderLock<T> {
     pub(crate) const fn new(bit: u8, value: T) -> Self {
-        Self { mutex: UnsafeCell::new(Mutex::new(value)), bit, waiting: AtomicUsize::new(0) }
+        Self { mutex: UnsafeCell::new(Mutex::new(value)), bit, waiter_count: AtomicUsize::new(0) }
     }
 
     const fn mutex(&self) -> &Mutex<T> {
@@ -138,9 +138,9 @@ impl<T> RecorderLock<T> {
     }
 
     pub(crate) fn lock(&self) -> RecorderLockGuard<'_, T> {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.waiter_count.fetch_add(1, Ordering::Relaxed);
         let guard = self.mutex().lock().unwrap_or_else(PoisonError::into_inner);
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.waiter_count.fetch_sub(1, Ordering::Relaxed);
         RecorderLockGuard::new(guard, self.bit)
     }
 
@@ -190,7 +190,7 @@ impl<T> RecorderLock<T> {
     pub(crate) fn give_way(&self) {
         const TURNS: usize = 1000;
         for _ in 0..TURNS {
-            if self.waiting.load(Ordering::Relaxed) == 0 {
+            if self.waiter_count.load(Ordering::Relaxed) == 0 {
                 return;
             }
             std::thread::yield_now();
@@ -200,13 +200,13 @@ impl<T> RecorderLock<T> {
     /// Resets the number of waiting threads in a forked child, because these threads do not exist
     /// there.
     pub(crate) fn forget_waiting(&self) {
-        self.waiting.store(0, Ordering::Relaxed);
+        self.waiter_count.store(0, Ordering::Relaxed);
     }
 
     /// Waits for the lock for a limited time.
     /// For the end of the process, when the holder may be a thread that never runs again.
     pub(crate) fn lock_within(&self, patience: Duration) -> Option<RecorderLockGuard<'_, T>> {
-        self.waiting.fetch_add(1, Ordering::Relaxed);
+        self.waiter_count.fetch_add(1, Ordering::Relaxed);
         let give_up = Instant::now() + patience;
         let guard = loop {
             match self.try_lock() {
@@ -215,7 +215,7 @@ impl<T> RecorderLock<T> {
                 None => sleep_once(Duration::from_micros(200)),
             }
         };
-        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.waiter_count.fetch_sub(1, Ordering::Relaxed);
         guard
     }
 }

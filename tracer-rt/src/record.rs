@@ -39,14 +39,14 @@ pub(crate) fn record_with_timestamp<F: Fields>(id: u32, fields: F) -> u64 {
     // SAFETY: the variable has no destructor and exists as long as the thread.
     let cursor = unsafe { &*cursor };
     let bytes = RECORD_HEAD_BYTES + fields.bytes();
-    if cursor.busy.load(Ordering::Relaxed) != work_state::IDLE {
+    if cursor.work_state.load(Ordering::Relaxed) != work_state::IDLE {
         match F::CAN_BE_CUT {
             true => record_nested(cursor, id, bytes, move_fields(fields)),
             false => record_nested(cursor, id, bytes, fields),
         }
         return 0;
     }
-    cursor.busy.store(work_state::RECORDING, Ordering::Relaxed);
+    cursor.work_state.store(work_state::RECORDING, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
     let mut now = local_clock::native();
     let mut slot = cursor.slots[class_of(id)].get();
@@ -54,7 +54,7 @@ pub(crate) fn record_with_timestamp<F: Fields>(id: u32, fields: F) -> u64 {
     let mut state = unsafe { &*slot }.state.load(Ordering::Relaxed);
     if used_bytes(state) + bytes > cursor.rooms[class_of(id)].get() {
         let Some(room) = attach::make_room(cursor, id, bytes, now) else {
-            cursor.busy.store(work_state::IDLE, Ordering::Release);
+            cursor.work_state.store(work_state::IDLE, Ordering::Release);
             return 0;
         };
         if room.limit.is_some() || !matches!(room.follow_up, FollowUp::Nothing) {
@@ -71,7 +71,7 @@ pub(crate) fn record_with_timestamp<F: Fields>(id: u32, fields: F) -> u64 {
     }
     // SAFETY: the slot is the thread's own and has room for `bytes` bytes.
     unsafe { write(slot, state, id as u16, now, fields) };
-    cursor.busy.store(work_state::IDLE, Ordering::Release);
+    cursor.work_state.store(work_state::IDLE, Ordering::Release);
     now
 }
 
@@ -97,15 +97,15 @@ fn record_nested<F: Fields>(cursor: &ThreadCursor, id: u32, bytes: usize, fields
         }
         return;
     }
-    if cursor.nested.load(Ordering::Relaxed) {
+    if cursor.is_nested.load(Ordering::Relaxed) {
         return drop_counts::count_nested_drop(cursor, bytes);
     }
-    cursor.nested.store(true, Ordering::Relaxed);
+    cursor.is_nested.store(true, Ordering::Relaxed);
     compiler_fence(Ordering::SeqCst);
     if let Some(room) = signal_stream::make_room(cursor, bytes) {
         fill(cursor, room, id, fields);
     }
-    cursor.nested.store(false, Ordering::Release);
+    cursor.is_nested.store(false, Ordering::Release);
 }
 
 /// Writes a record that is followed by an action, as `room.follow_up`.
@@ -115,10 +115,10 @@ fn record_and_more<F: Fields>(cursor: &ThreadCursor, room: RecordSpace, id: u32,
     fill(cursor, room, id, fields);
     match room.follow_up {
         FollowUp::Nothing => {}
-        FollowUp::Handler => cursor.nested.store(false, Ordering::Release),
+        FollowUp::Handler => cursor.is_nested.store(false, Ordering::Release),
         FollowUp::Waited(why, until) => self_trace::record_wait(room.slot, room.now, why, until),
     }
-    cursor.busy.store(work_state::IDLE, Ordering::Release);
+    cursor.work_state.store(work_state::IDLE, Ordering::Release);
 }
 
 /// Writes a record into `room`, as a whole or truncated.

@@ -21,8 +21,8 @@ pub(crate) static LEVEL: &Level = &__tumit_tracer::LEVEL_0;
 const WAIT_BEGIN: u32 = 2;
 const WAIT_END: u32 = 3;
 
-/// Adds the wait of the thread after a record in its slot: the cause, and its end `until`.
-pub(crate) fn record_wait(slot: *const SlotHeader, now: u64, why: Cause, until: u64) {
+/// Adds the wait of the thread after a record in its slot: the cause, and its end `end`.
+pub(crate) fn record_wait(slot: *const SlotHeader, now: u64, cause: Cause, end: u64) {
     const MAX_SELF_RECORD_BYTES: usize = 64;
     let Some(base) = LEVEL.known_base() else { return };
     // SAFETY: the pointer is to a slot of the pool that the thread owns.
@@ -33,9 +33,9 @@ pub(crate) fn record_wait(slot: *const SlotHeader, now: u64, why: Cause, until: 
     if fits(slot) {
         let state = head.state.load(Ordering::Relaxed);
         // SAFETY: the slot is the thread's own, in this state, and has the space.
-        unsafe { write(slot, state, (base + WAIT_BEGIN) as u16, now, (Choice(why),)) };
+        unsafe { write(slot, state, (base + WAIT_BEGIN) as u16, now, (Choice(cause),)) };
         let state = head.state.load(Ordering::Relaxed);
         // SAFETY: as above. Both records, with two timestamps, take less than the checked space.
-        unsafe { write(slot, state, (base + WAIT_END) as u16, until, ()) };
+        unsafe { write(slot, state, (base + WAIT_END) as u16, end, ()) };
     }
 }

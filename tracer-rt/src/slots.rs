@@ -21,10 +21,10 @@ pub(crate) static FULL: SlotHeader = SlotHeader {
     state: AtomicU64::new(0),
     last: AtomicU64::new(0),
     first: AtomicU64::new(0),
-    flushed: AtomicU64::new(0),
+    flush_mark: AtomicU64::new(0),
     flushed_last: AtomicU64::new(0),
     sequence: AtomicU64::new(0),
     dropped: AtomicU64::new(0),
     stream: AtomicU32::new(0),
-    taken: AtomicU32::new(0),
+    is_taken: AtomicU32::new(0),
 };

@@ -20,13 +20,13 @@ pub(crate) struct ThreadStream {
     /// The dropped records.
     pub(crate) drops: DropCounts,
     /// Number of overwritten records. The stream's entry has their places.
-    pub(crate) overwritten: AtomicU64,
+    pub(crate) overwrites: AtomicU64,
 }
 
 impl ThreadStream {
     pub(crate) fn new(index: u32, class: usize) -> Self {
         let slot = AtomicPtr::new(std::ptr::null_mut());
-        Self { index, class, slot, drops: DropCounts::default(), overwritten: AtomicU64::new(0) }
+        Self { index, class, slot, drops: DropCounts::default(), overwrites: AtomicU64::new(0) }
     }
 
     /// Counts `count` records of `bytes` bytes as dropped between two timestamps.
@@ -44,7 +44,7 @@ impl ThreadStream {
 
     /// Records dropped and overwritten so far.
     pub(crate) fn dropped_records(&self) -> u64 {
-        self.drops.total() + self.overwritten.load(Ordering::Relaxed)
+        self.drops.total() + self.overwrites.load(Ordering::Relaxed)
     }
 }
 

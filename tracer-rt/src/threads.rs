@@ -18,9 +18,9 @@ pub(crate) fn is_busy(cursor: *const ThreadCursor) -> bool {
     }
     if fault_injection::is_injected("memory of exited threads is read") {
         // SAFETY: the fault deliberately skips the safe check.
-        return unsafe { &*cursor }.busy.load(Ordering::Acquire) != work_state::IDLE;
+        return unsafe { &*cursor }.work_state.load(Ordering::Acquire) != work_state::IDLE;
     }
-    let word = cursor.wrapping_byte_add(std::mem::offset_of!(ThreadCursor, busy)).cast::<u32>();
+    let word = cursor.wrapping_byte_add(std::mem::offset_of!(ThreadCursor, work_state)).cast::<u32>();
     fence(Ordering::SeqCst);
     // The call compares the word. It wakes and requeues no thread.
     // SAFETY: the system reads the word, or returns an error if nothing is mapped there.
@@ -63,10 +63,10 @@ mod tests {
         assert!(!is_busy(std::ptr::null()) && !is_busy(own_cursor()));
         CURSOR.with(|cursor| {
             for now in [work_state::RECORDING, work_state::WORKING] {
-                cursor.busy.store(now, Ordering::Relaxed);
+                cursor.work_state.store(now, Ordering::Relaxed);
                 assert!(is_busy(own_cursor()));
             }
-            cursor.busy.store(work_state::IDLE, Ordering::Relaxed);
+            cursor.work_state.store(work_state::IDLE, Ordering::Relaxed);
         });
         // Nothing is ever mapped there.
         assert!(!is_busy(std::ptr::without_provenance(4096)));

@@ -37,8 +37,8 @@ pub fn compile(root: &str, loader: &mut dyn Loader) -> (Option<Spec>, Diagnostic
 /// assert!(spec.is_none());
 /// assert!(diagnostics.iter().any(|diagnostic| diagnostic.code == Code::Removed));
 /// ```
-pub fn compile_since(root: &str, loader: &mut dyn Loader, older: &Spec) -> (Option<Spec>, Diagnostics) {
-    compile_with(root, loader, Some(older))
+pub fn compile_since(root: &str, loader: &mut dyn Loader, older_spec: &Spec) -> (Option<Spec>, Diagnostics) {
+    compile_with(root, loader, Some(older_spec))
 }
 
 fn compile_with(root: &str, loader: &mut dyn Loader, older_spec: Option<&Spec>) -> (Option<Spec>, Diagnostics) {

@@ -94,11 +94,11 @@ impl ExprScope<'_> {
             return self.enum_value(&path.name, part, diagnostics);
         }
         let name = &path.name;
-        if let Some(found) = self.parameter(name) {
-            return found;
+        if let Some(expr) = self.parameter(name) {
+            return expr;
         }
-        if let Some(found) = self.model.constants.get(&name.text) {
-            return found.clone();
+        if let Some(expr) = self.model.constants.get(&name.text) {
+            return expr.clone();
         }
         if let Some((_, builtin, ty)) = BUILTINS.iter().find(|(builtin, ..)| *builtin == name.text) {
             if self.is_of_ends() && AT_ENDS.split(' ').all(|builtin| builtin != name.text) {
@@ -124,7 +124,7 @@ impl ExprScope<'_> {
 
     fn check_located(&self, builtin: Builtin, name: &Ident, diagnostics: &mut Diagnostics) {
         let Some(record) = self.model.spec.records.get(self.record.index()) else { return };
-        if matches!(builtin, Builtin::File | Builtin::Line) && !record.layout.located {
+        if matches!(builtin, Builtin::File | Builtin::Line) && !record.layout.has_location {
             diagnostics.push(
                 Diagnostic::error(Code::NotLocated, format!("`{}` does not record its source position", record.name))
                     .with_location(name.span, "not recorded")

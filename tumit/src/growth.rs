@@ -101,10 +101,10 @@ impl GrowthCheck<'_> {
                 self.report_removed(&subject, span, "removed here");
                 continue;
             };
-            let (before, after) = (class(field.ty, self.old_spec), class(new.ty, &self.model.spec));
-            if before != after {
+            let (old_class, new_class) = (class(field.ty, self.old_spec), class(new.ty, &self.model.spec));
+            if old_class != new_class {
                 self.report_changed(
-                    &format!("`{}` of `{}` was {before} and is {after} now", field.name, old_record.name),
+                    &format!("`{}` of `{}` was {old_class} and is {new_class} now", field.name, old_record.name),
                     span,
                 );
             }
@@ -120,15 +120,15 @@ impl GrowthCheck<'_> {
         if actions.is_empty() || !self.old_spec.outputs.is_empty() || !self.model.spec.outputs.is_empty() {
             return;
         }
-        let (mut before, mut now) = (BTreeSet::new(), BTreeSet::new());
+        let (mut old_names, mut now) = (BTreeSet::new(), BTreeSet::new());
         let index = self.old_spec.records.iter().position(|record| std::ptr::eq(record, old_record));
         let of_old = index.and_then(|record| self.old_spec.rules.get(record));
-        of_old.into_iter().flatten().for_each(|action| fields_of(action, &mut before));
+        of_old.into_iter().flatten().for_each(|action| fields_of(action, &mut old_names));
         actions.iter().for_each(|action| fields_of(action, &mut now));
         let fields = &self.model.spec.records[id.index()].layout.fields;
         let used: BTreeSet<&str> =
             now.iter().filter_map(|field| Some(fields.get(*field as usize)?.name.as_str())).collect();
-        for field in before.iter().filter_map(|field| old_record.layout.fields.get(*field as usize)) {
+        for field in old_names.iter().filter_map(|field| old_record.layout.fields.get(*field as usize)) {
             let is_declared = fields.iter().any(|new| new.name == field.name);
             if !is_declared || used.contains(field.name.as_str()) {
                 continue;
@@ -268,7 +268,7 @@ fn fields_of(action: &Action, fields: &mut BTreeSet<u32>) {
     };
     let collective = action.collective.as_ref();
     let root = collective.and_then(|clause| clause.root.as_ref());
-    let related = action.related.iter().map(|(_, container)| container).chain(root);
+    let related = action.related_instances.iter().map(|(_, container)| container).chain(root);
     on.into_iter().chain(related).flat_map(|instance| &instance.keys).for_each(|key| fields_of_expr(key, fields));
     action.timestamp.iter().chain(&action.condition).for_each(|clause| fields_of_expr(clause, fields));
     action.fields.iter().for_each(|(_, field)| fields_of_expr(field, fields));

@@ -115,7 +115,7 @@ pub(crate) fn load(root: &str, loader: &mut dyn Loader, diagnostics: &mut Diagno
     let mut walk = UseWalk {
         loader,
         diagnostics,
-        visited: BTreeSet::new(),
+        visited_files: BTreeSet::new(),
         chain: Vec::new(),
         too_large: false,
         files: Vec::new(),
@@ -127,7 +127,7 @@ pub(crate) fn load(root: &str, loader: &mut dyn Loader, diagnostics: &mut Diagno
 struct UseWalk<'a> {
     loader: &'a mut dyn Loader,
     diagnostics: &'a mut Diagnostics,
-    visited: BTreeSet<String>,
+    visited_files: BTreeSet<String>,
     chain: Vec<String>,
     too_large: bool,
     files: Vec<ParsedFile>,
@@ -138,7 +138,7 @@ impl UseWalk<'_> {
         if let Some(start) = self.chain.iter().position(|open| open == path) {
             return self.cycle(start, path, from);
         }
-        if !self.visited.insert(path.to_owned()) {
+        if !self.visited_files.insert(path.to_owned()) {
             return;
         }
         // The loader takes precedence, because a run carries the standard specs of its recording.

@@ -82,13 +82,13 @@ fn words(name: &str) -> Vec<String> {
             words.push(String::new());
             continue;
         }
-        let before = index.checked_sub(1).map(|before| letters[before]);
-        let after = letters.get(index + 1);
+        let previous_letter = index.checked_sub(1).map(|previous_letter| letters[previous_letter]);
+        let next_letter = letters.get(index + 1);
         let hump = letter.is_ascii_uppercase()
-            && before.is_some_and(|before| {
-                before.is_ascii_lowercase()
-                    || before.is_ascii_digit()
-                    || before.is_ascii_uppercase() && after.is_some_and(char::is_ascii_lowercase)
+            && previous_letter.is_some_and(|previous_letter| {
+                previous_letter.is_ascii_lowercase()
+                    || previous_letter.is_ascii_digit()
+                    || previous_letter.is_ascii_uppercase() && next_letter.is_some_and(char::is_ascii_lowercase)
             });
         if hump {
             words.push(String::new());

@@ -11,7 +11,7 @@ pub(crate) const MAX_ELEMENTS: u64 = 65_535;
 
 /// Size in bytes of a record without the contents of its counted fields.
 pub(crate) fn fixed_bytes(record: &RecordType) -> usize {
-    let site = if record.located { 4 } else { 0 };
+    let site = if record.has_location { 4 } else { 0 };
     let fields = record.fields.iter().map(|field| field_bytes(field.ty));
     fields.fold(tracer_format::RECORD_HEAD_BYTES + site, usize::saturating_add)
 }

@@ -105,7 +105,7 @@ pub struct Level {
     pub doc: String,
     /// Whether the level is on when a program starts. The environment of the program can override
     /// it.
-    pub enabled: bool,
+    pub is_enabled: bool,
 }
 
 /// An enum type of the spec.
@@ -430,7 +430,7 @@ impl Spec {
             version: SCHEMA_VERSION,
             name: self.name.clone(),
             spec_version: self.version,
-            levels: self.levels.iter().map(|l| LevelInfo { name: l.name.clone(), enabled: l.enabled }).collect(),
+            levels: self.levels.iter().map(|l| LevelInfo { name: l.name.clone(), is_enabled: l.is_enabled }).collect(),
             enums: self.enums.iter().map(enum_info).collect(),
             records: self.records.iter().map(|record| record.layout.clone()).collect(),
             sources: self.sources.iter().map(|s| SourceText { path: s.path.clone(), text: s.text.clone() }).collect(),

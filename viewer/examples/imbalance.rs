@@ -1,8 +1,8 @@
-//! What no view of Tumit shows: how unevenly containers are in a state, over time.
+//! The imbalance of a state over time, which no view of Tumit shows.
 //!
-//! For each of some columns of time, the largest share of time that a container spends in the
-//! state, divided by the mean share of all: 1 is perfect balance, the number of containers is one
-//! that works while all others do not.
+//! The imbalance of a time column is the largest share of time that a container spends in the
+//! state, divided by the mean share of all containers. It is 1 if all containers have the same
+//! share. It is the number of containers if only one of them is in the state.
 //!
 //! ```sh
 //! cargo run -p tumit-viewer --example imbalance -- run.tmt 'Local forces'
@@ -53,11 +53,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut text = String::new();
     for column in 0..COLUMNS {
         let times = rows.iter().map(|row| row[column as usize]);
-        let (largest, all) = (times.clone().max().unwrap_or(0), times.sum::<i64>());
+        let (largest, total) = (times.clone().max().unwrap_or(0), times.sum::<i64>());
         let from = timestamp(extent.column(column, COLUMNS).from, 1_000_000);
-        match all {
+        match total {
             0 => writeln!(text, "{from:>12}  -")?,
-            _ => writeln!(text, "{from:>12}  {:.2}", largest as f64 * rows.len() as f64 / all as f64)?,
+            _ => writeln!(text, "{from:>12}  {:.2}", largest as f64 * rows.len() as f64 / total as f64)?,
         }
     }
     std::io::stdout().write_all(text.as_bytes())?;

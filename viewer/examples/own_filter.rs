@@ -27,14 +27,14 @@ struct ShortStates {
     inner: Arc<dyn TimelineSource>,
     model: Arc<TypeModel>,
     /// The new value of each type.
-    short: Vec<Option<ValueId>>,
+    short_values: Vec<Option<ValueId>>,
     nanos: i64,
 }
 
 impl ShortStates {
     fn new(inner: Arc<dyn TimelineSource>, nanos: i64) -> Self {
         let mut model = inner.model().as_ref().clone();
-        let mut short = vec![None; model.types.len()];
+        let mut short_values = vec![None; model.types.len()];
         for ty in model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
             // Ids of a source within keep their meaning; new ones come after them.
             let id = ValueId(u32::try_from(model.values.len()).unwrap_or(u32::MAX));
@@ -46,14 +46,14 @@ impl ShortStates {
                 style: ty.style,
                 category: None,
             });
-            short[ty.id.index()] = Some(id);
+            short_values[ty.id.index()] = Some(id);
         }
-        Self { inner, model: Arc::new(model), short, nanos }
+        Self { inner, model: Arc::new(model), short_values, nanos }
     }
 
     fn change_value(&self, lane: StateLaneId, mut state: StateEntity) -> StateEntity {
         if state.life.to.0 - state.life.from.0 < self.nanos {
-            state.value = self.short[lane.ty.index()].unwrap_or(state.value);
+            state.value = self.short_values[lane.ty.index()].unwrap_or(state.value);
         }
         state
     }
@@ -79,7 +79,7 @@ impl FilterLayer for ShortStates {
         Ok(EntityList { total: listed.total, items })
     }
 
-    /// Sums of values do not tell durations, so that each state is looked at.
+    /// Sums of values do not contain the durations of states, so this reads each state.
     fn cells(&self, lanes: &[StateLaneId], time_range: TimeRange, columns: u32) -> Result<MixtureCells, QueryError> {
         let mut cells = Vec::new();
         for &lane in lanes {

@@ -109,12 +109,12 @@ impl FileKind {
 }
 
 /// Whether this file is still at the path.
-fn is_same(existing: &Metadata, path: &Path) -> bool {
-    std::fs::symlink_metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (existing.dev(), existing.ino()))
+fn is_same(metadata: &Metadata, path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|now| (now.dev(), now.ino()) == (metadata.dev(), metadata.ino()))
 }
 
-fn foreign_file_error(path: &Path, why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::AlreadyExists, format!("{} {why}", path.display()))
+fn foreign_file_error(path: &Path, reason: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, format!("{} {reason}", path.display()))
 }
 
 #[cfg(test)]

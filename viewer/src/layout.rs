@@ -44,7 +44,7 @@ pub struct RowLayout {
     /// Total height of the rows.
     pub height: f32,
     /// Height of the pinned rows, which come first; 0 if there are none.
-    pub pinned: f32,
+    pub pinned_height: f32,
     /// For each container, the row that shows it: its own row, or the row of a folded ancestor.
     row_of: Vec<Option<u32>>,
 }
@@ -62,11 +62,11 @@ pub struct LayoutRow {
     /// Number of levels below the first drawn level.
     pub depth: u32,
     /// Whether it has rows below it, or would have when unfolded.
-    pub expandable: bool,
+    pub is_expandable: bool,
     /// Whether the rows below it are folded into it.
     pub is_folded: bool,
     /// Whether it or a container above it is pinned.
-    pub pinned: bool,
+    pub is_pinned: bool,
     /// Top of the row.
     pub y: f32,
     /// Height of the row, including margins.
@@ -93,7 +93,7 @@ impl RowLayout {
     #[must_use]
     pub fn new(outline: &ContainerOutline, options: &LayoutOptions) -> Self {
         let row_of = vec![None; outline.positions.len()];
-        let mut layout = Self { rows: Vec::new(), height: 0.0, pinned: 0.0, row_of };
+        let mut layout = Self { rows: Vec::new(), height: 0.0, pinned_height: 0.0, row_of };
         for place in arrange::places(outline, options) {
             let node = &outline.nodes[place.position];
             let kinds = if place.is_folded { summary_of(outline, node, options) } else { strips_of(node, options) };
@@ -160,12 +160,12 @@ impl RowLayout {
         kinds: Vec<(StripKind, TypeId)>,
         scale: f32,
     ) {
-        let &arrange::RowCandidate { depth, expandable, is_folded, pinned, .. } = place;
-        if pinned != self.rows.last().is_some_and(|last| last.pinned) && !self.rows.is_empty() {
+        let &arrange::RowCandidate { depth, is_expandable, is_folded, is_pinned, .. } = place;
+        if is_pinned != self.rows.last().is_some_and(|last| last.is_pinned) && !self.rows.is_empty() {
             self.height += PINNED_GAP;
         }
         let is_separate =
-            expandable && self.rows.last().is_some_and(|last| last.depth > depth && last.pinned == pinned);
+            is_expandable && self.rows.last().is_some_and(|last| last.depth > depth && last.is_pinned == is_pinned);
         let top = self.height + if is_separate { GROUP_GAP * scale.min(1.0) } else { 0.0 };
         let mut y = top + MARGIN * scale.min(1.0);
         let mut strips = Vec::with_capacity(kinds.len());
@@ -176,17 +176,17 @@ impl RowLayout {
         }
         let height = if strips.is_empty() { HEADING_HEIGHT * scale } else { y - top };
         self.height = top + height;
-        if pinned {
-            self.pinned = self.height + PINNED_GAP;
+        if is_pinned {
+            self.pinned_height = self.height + PINNED_GAP;
         }
         self.rows.push(LayoutRow {
             container: node.info.id,
             name: node.info.name.clone(),
             ty: node.info.ty,
             depth,
-            expandable,
+            is_expandable,
             is_folded,
-            pinned,
+            is_pinned,
             y: top,
             height,
             strips,

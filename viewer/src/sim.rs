@@ -191,7 +191,7 @@ impl<E: EntitySink> Simulation<E> {
         if marks.last > time.0 {
             self.faults.count(Fault::EventOrder);
         }
-        if time.0 < marks.born {
+        if time.0 < marks.creation_time {
             self.faults.count(Fault::LateCreation);
         }
         marks.last = time.0;

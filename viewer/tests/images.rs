@@ -411,7 +411,7 @@ fn the_legend_is_grey_where_the_image_is() {
     let source = example_program(2, 2, 2);
     let value = source.model().values[0].clone();
     let color_count = |dimmed: &[tumit_viewer::query::ValueId]| {
-        let options = LayoutOptions { dimmed: dimmed.iter().copied().collect(), ..LayoutOptions::default() };
+        let options = LayoutOptions { dimmed_values: dimmed.iter().copied().collect(), ..LayoutOptions::default() };
         let scene = draw(&source, &options, 900.0, (0, source.end));
         String::from_utf8(encode(&scene, ImageFormat::Svg, 1.0).unwrap())
             .unwrap()

@@ -88,8 +88,8 @@ impl EventSender {
         if is_full { self.pass_on() } else { Ok(()) }
     }
 
-    fn take_rest(&mut self, rest: RareEvent) -> io::Result<()> {
-        self.batch.put_rest(rest);
+    fn take_rest(&mut self, event: RareEvent) -> io::Result<()> {
+        self.batch.put_rest(event);
         self.pass_on_if_full()
     }
 

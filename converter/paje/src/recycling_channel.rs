@@ -100,14 +100,14 @@ impl<T> RecyclingReceiver<T> {
         let _ = self.used_buffers.try_send(buffer);
     }
 
-    /// Calls `take` for each filled buffer and recycles it, until the end or until `take` fails.
-    /// A failure drops the receiver, so that the sender stops.
+    /// Calls `consumer` for each filled buffer and recycles it, until the end or until `consumer`
+    /// fails. A failure drops the receiver, so that the sender stops.
     ///
     /// # Errors
-    /// The error of `take`.
-    pub fn consume<E>(self, mut take: impl FnMut(&mut T) -> Result<(), E>) -> Result<(), E> {
+    /// The error of `consumer`.
+    pub fn consume<E>(self, mut consumer: impl FnMut(&mut T) -> Result<(), E>) -> Result<(), E> {
         while let Some(mut buffer) = self.receive() {
-            take(&mut buffer)?;
+            consumer(&mut buffer)?;
             self.recycle(buffer);
         }
         Ok(())

@@ -97,19 +97,19 @@ pub(crate) fn parse_in(text: &str, default: i64) -> Result<i64, TimeTextError> {
     }
     let error = || TimeTextError::new(text, "a time in seconds, or with units", "250ms");
     let (is_negative, mut remainder) = match text.strip_prefix(['-', '−']) {
-        Some(rest) => (true, rest.trim_start()),
+        Some(digits) => (true, digits.trim_start()),
         None => (false, text),
     };
     let (mut sum, mut larger_unit): (i128, Option<i64>) = (0, None);
     loop {
-        let TimePart { number, unit: name, remainder: after } = first_part(remainder);
+        let TimePart { number, unit: name, remainder: next_part } = first_part(remainder);
         if number.is_empty() {
             return Err(error());
         }
         let unit = match unit(name) {
             Some(unit) => unit,
             // Only the whole time can have no unit.
-            None if name.is_empty() && after.is_empty() && larger_unit.is_none() => default,
+            None if name.is_empty() && next_part.is_empty() && larger_unit.is_none() => default,
             None if name.is_empty() => return Err(error()),
             None => {
                 let expected = format!("one of the units ns, us, ms, s, min, h and d instead of `{name}`");
@@ -120,7 +120,7 @@ pub(crate) fn parse_in(text: &str, default: i64) -> Result<i64, TimeTextError> {
         if larger_unit.is_some_and(|above| above <= unit) {
             return Err(TimeTextError::new(text, "each unit once, the largest first", "1h 30min"));
         }
-        (larger_unit, remainder) = (Some(unit), after);
+        (larger_unit, remainder) = (Some(unit), next_part);
         if remainder.is_empty() {
             break;
         }

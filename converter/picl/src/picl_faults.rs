@@ -154,7 +154,7 @@ pub(crate) struct PiclFaultCounts {
 struct EarlyMessages {
     fault: PiclFault,
     /// The longest time between a receive and its send, in nanoseconds.
-    longest: u64,
+    max_length: u64,
 }
 
 /// Maximum number of pairs of units that are reported separately.
@@ -195,18 +195,18 @@ impl PiclFaultCounts {
         let kind = PiclFaultKind::EarlyReceive;
         let messages = self.early_messages.entry(pair).or_insert_with(|| EarlyMessages {
             fault: PiclFault { kind, count: 0, line, excerpt: excerpt.to_owned() },
-            longest: 0,
+            max_length: 0,
         });
         messages.fault.count += 1;
         messages.fault.line = messages.fault.line.min(line);
-        messages.longest = messages.longest.max(nanos);
+        messages.max_length = messages.max_length.max(nanos);
         if self.is_strict { Err(StrictFault(messages.report())) } else { Ok(()) }
     }
 
     /// All faults, sorted by their first lines.
     pub(crate) fn into_list(self) -> Vec<PiclFault> {
         let mut messages: Vec<EarlyMessages> = self.early_messages.into_values().collect();
-        messages.sort_by_key(|early| std::cmp::Reverse(early.longest));
+        messages.sort_by_key(|early| std::cmp::Reverse(early.max_length));
         let unlisted_pairs = messages.split_off(messages.len().min(MAX_PAIRS));
         let mut list: Vec<PiclFault> = self.faults.into_iter().flatten().collect();
         list.extend(messages.iter().map(EarlyMessages::report));
@@ -214,7 +214,7 @@ impl PiclFaultCounts {
             let count = unlisted_pairs.iter().map(|early| early.fault.count).sum();
             let line = unlisted_pairs.iter().map(|early| early.fault.line).min().unwrap_or(0);
             let pairs = if unlisted_pairs.len() == 1 { "pair" } else { "pairs" };
-            let text = format!("{} other {pairs} of nodes, {}", unlisted_pairs.len(), time_text(first.longest));
+            let text = format!("{} other {pairs} of nodes, {}", unlisted_pairs.len(), time_text(first.max_length));
             list.push(PiclFault { kind: PiclFaultKind::EarlyReceive, count, line, excerpt: text });
         }
         list.sort_by_key(|fault| fault.line);
@@ -224,7 +224,7 @@ impl PiclFaultCounts {
 
 impl EarlyMessages {
     fn report(&self) -> PiclFault {
-        PiclFault { excerpt: format!("{}, {}", self.fault.excerpt, time_text(self.longest)), ..self.fault.clone() }
+        PiclFault { excerpt: format!("{}, {}", self.fault.excerpt, time_text(self.max_length)), ..self.fault.clone() }
     }
 }
 

@@ -158,9 +158,9 @@ impl<R: Read> PiclReader<R> {
         let mut log = ActionLog::new(&space, self.is_strict);
         let mut parser = FormatParser::of(self.format);
         loop {
-            let more = self.lines.advance();
+            let has_line = self.lines.advance();
             let number = self.lines.number();
-            match more {
+            match has_line {
                 Ok(true) => parser.line(self.lines.line(), number, &mut log)?,
                 Ok(false) => break,
                 Err(source) => return Err(PiclReadError::Input { line: number + 1, source }),

@@ -197,12 +197,12 @@ impl ByteStreamReader<'_> {
                     self.chunks.pop();
                 }
             } else {
-                let (now, rest) = self.tail.split_at(self.tail.len().min(READ_BYTES));
+                let (now, remainder) = self.tail.split_at(self.tail.len().min(READ_BYTES));
                 if now.is_empty() {
                     break;
                 }
                 self.window.extend_from_slice(now);
-                self.tail = rest;
+                self.tail = remainder;
             }
         }
         Ok(())
@@ -223,17 +223,17 @@ impl ByteStreamReader<'_> {
         Ok(number)
     }
 
-    /// Passes the rest to `take`, in portions.
+    /// Passes the rest to `visit`, in portions.
     ///
     /// # Errors
-    /// If the temporary file cannot be read, and those of `take`.
-    pub fn for_each_portion(&mut self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    /// If the temporary file cannot be read, and those of `visit`.
+    pub fn for_each_portion(&mut self, mut visit: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         loop {
             self.fill(1)?;
             if self.position == self.window.len() {
                 return Ok(());
             }
-            take(&self.window[self.position..])?;
+            visit(&self.window[self.position..])?;
             self.position = self.window.len();
         }
     }

@@ -77,23 +77,23 @@ impl DeferredSection {
         Ok(())
     }
 
-    /// Passes all bytes to `take`, in order and in portions. Each portion is a multiple of `unit`
+    /// Passes all bytes to `visit`, in order and in portions. Each portion is a multiple of `unit`
     /// bytes; each [`Self::write`] must be, too.
     ///
     /// # Errors
-    /// If the temporary file cannot be read, and those of `take`.
-    pub fn for_each_portion(self, unit: usize, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    /// If the temporary file cannot be read, and those of `visit`.
+    pub fn for_each_portion(self, unit: usize, mut visit: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         if let Some(mut file) = self.file {
             file.rewind()?;
             let mut buffer = vec![0; (READ_BYTES / unit).max(1) * unit];
             let mut left = self.written_bytes;
             while left > 0 {
-                let some = left.min(buffer.len() as u64) as usize;
-                file.read_exact(&mut buffer[..some])?;
-                take(&buffer[..some])?;
-                left -= some as u64;
+                let count = left.min(buffer.len() as u64) as usize;
+                file.read_exact(&mut buffer[..count])?;
+                visit(&buffer[..count])?;
+                left -= count as u64;
             }
         }
-        take(&self.memory)
+        visit(&self.memory)
     }
 }

@@ -192,10 +192,10 @@ impl<T: Endpoint<N>, const N: usize> EndpointMap<T, N> {
     /// Gives all waiting endpoints, in an order that depends on their keys only.
     ///
     /// # Errors
-    /// As [`Self::match_or_insert`], and those of `give`.
-    pub fn for_each(&self, mut give: impl FnMut(T) -> io::Result<()>) -> io::Result<()> {
-        self.first.for_each(|_, words| give(T::of(words)))?;
-        self.queued_endpoints.for_each(|_, words| give(T::of(words)))
+    /// As [`Self::match_or_insert`], and those of `visit`.
+    pub fn for_each(&self, mut visit: impl FnMut(T) -> io::Result<()>) -> io::Result<()> {
+        self.first.for_each(|_, words| visit(T::of(words)))?;
+        self.queued_endpoints.for_each(|_, words| visit(T::of(words)))
     }
 
     /// Removes all endpoints.

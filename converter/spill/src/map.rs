@@ -141,27 +141,27 @@ impl<const N: usize> SpillMap<N> {
         key: u128,
         change: impl FnOnce(Option<[u64; N]>) -> (Option<[u64; N]>, R),
     ) -> io::Result<R> {
-        let (before, after, result) = match self.in_memory.entry(key) {
+        let (old_words, new_words, result) = match self.in_memory.entry(key) {
             MapEntry::Occupied(mut entry) => {
-                let MemoryEntry { words: before, is_over } = *entry.get();
-                let (after, result) = change(before);
-                if after.is_some() || is_over {
-                    entry.insert(MemoryEntry { words: after, is_over });
+                let MemoryEntry { words: old_words, is_over } = *entry.get();
+                let (new_words, result) = change(old_words);
+                if new_words.is_some() || is_over {
+                    entry.insert(MemoryEntry { words: new_words, is_over });
                 } else {
                     entry.remove();
                 }
-                (before, after, result)
+                (old_words, new_words, result)
             }
             MapEntry::Vacant(entry) => {
-                let before = if self.files.is_empty() { None } else { find(&self.files, key, &mut self.page)? };
-                let (after, result) = change(before);
-                if before.is_some() || after.is_some() {
-                    entry.insert(MemoryEntry { words: after, is_over: before.is_some() });
+                let old_words = if self.files.is_empty() { None } else { find(&self.files, key, &mut self.page)? };
+                let (new_words, result) = change(old_words);
+                if old_words.is_some() || new_words.is_some() {
+                    entry.insert(MemoryEntry { words: new_words, is_over: old_words.is_some() });
                 }
-                (before, after, result)
+                (old_words, new_words, result)
             }
         };
-        self.count = self.count + u64::from(after.is_some()) - u64::from(before.is_some());
+        self.count = self.count + u64::from(new_words.is_some()) - u64::from(old_words.is_some());
         if self.count == 0 && !self.files.is_empty() {
             // All entries of the files are void.
             self.clear();
@@ -220,9 +220,9 @@ impl<const N: usize> SpillMap<N> {
     /// Gives all entries, by increasing key.
     ///
     /// # Errors
-    /// As [`Self::change`], and those of `give`.
-    pub fn for_each(&self, mut give: impl FnMut(u128, [u64; N]) -> io::Result<()>) -> io::Result<()> {
-        merge_files(&self.files, &self.memory_entries(), |key, words| words.map_or(Ok(()), |words| give(key, words)))
+    /// As [`Self::change`], and those of `visit`.
+    pub fn for_each(&self, mut visit: impl FnMut(u128, [u64; N]) -> io::Result<()>) -> io::Result<()> {
+        merge_files(&self.files, &self.memory_entries(), |key, words| words.map_or(Ok(()), |words| visit(key, words)))
     }
 
     /// The entries in memory, by increasing key.
@@ -285,7 +285,7 @@ fn find<const N: usize>(files: &[Arc<SortedFile<N>>], key: u128, page: &mut Vec<
 fn merge_files<const N: usize>(
     files: &[Arc<SortedFile<N>>],
     in_memory: &[SortedEntry<N>],
-    mut give: impl FnMut(u128, Option<[u64; N]>) -> io::Result<()>,
+    mut visit: impl FnMut(u128, Option<[u64; N]>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut readings: Vec<SortedFileReader<'_, N>> = files.iter().map(|file| file.read()).collect();
     let mut in_memory = in_memory.iter().copied();
@@ -306,7 +306,7 @@ fn merge_files<const N: usize>(
                 };
             }
         }
-        give(key, last)?;
+        visit(key, last)?;
     }
     Ok(())
 }

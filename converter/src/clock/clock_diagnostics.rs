@@ -43,10 +43,10 @@ pub(crate) fn wrong_samples(fit: &OffsetFit, domains: &[ClockDomain]) -> Vec<Tra
         match pairs {
             [] => format!("sync samples of {burst_text} between several pairs of clocks contradict each other by {micros:.1} us or more: timestamps may be wrong by as much"),
             [pair] => format!("sync samples of {burst_text} between clocks {} differ by {micros:.1} us from those of the other clocks: not used", named(pair)),
-            [some @ .., last] => {
-                let some: Vec<String> = some.iter().map(named).collect();
-                let (some, last) = (some.join(", "), named(last));
-                format!("sync samples of {burst_text} contradict each other by {micros:.1} us: those between clocks {some} or {last} are wrong, and it is unknown which of them; timestamps may be wrong by as much")
+            [names @ .., last] => {
+                let names: Vec<String> = names.iter().map(named).collect();
+                let (names, last) = (names.join(", "), named(last));
+                format!("sync samples of {burst_text} contradict each other by {micros:.1} us: those between clocks {names} or {last} are wrong, and it is unknown which of them; timestamps may be wrong by as much")
             }
         }
     });

@@ -158,7 +158,7 @@ struct CausalPass<'p> {
     /// By link: the stream with its start, if the start is in a queue.
     queued_starts: FxHashMap<u64, usize>,
     /// Links that were given up because of cycles.
-    released: FxHashSet<u64>,
+    released_operations: FxHashSet<u64>,
     waiting_ends: usize,
     look_at: usize,
     report: CausalityReport,
@@ -176,7 +176,7 @@ impl<'p> CausalPass<'p> {
             waiting_streams: FxHashMap::default(),
             operations: OperationWaits::new(log.parts()),
             queued_starts: FxHashMap::default(),
-            released: FxHashSet::default(),
+            released_operations: FxHashSet::default(),
             waiting_ends: 0,
             look_at: MANY,
             report: CausalityReport::default(),
@@ -280,7 +280,9 @@ impl<'p> CausalPass<'p> {
     /// The first dependence of a node that is not visited.
     fn next_wait(&self, node: &CausalNode) -> Option<CausalWait> {
         let missing = |link: &&u64| {
-            !self.visited_starts.contains_key(*link) && !self.released.contains(*link) && !node.starts.contains(*link)
+            !self.visited_starts.contains_key(*link)
+                && !self.released_operations.contains(*link)
+                && !node.starts.contains(*link)
         };
         let link = node.finishes.iter().find(missing).map(|link| CausalWait::Link(*link));
         let waits = |operation: &&u64| self.operations.waits(**operation, node.own_sources(**operation));
@@ -297,7 +299,7 @@ impl<'p> CausalPass<'p> {
             let Some(VisitedStart { unshifted_time, shifted_time }) = self.visited_starts.remove(link) else {
                 continue;
             };
-            self.report.reversed += u64::from(unshifted_time > node.timestamp);
+            self.report.reversals += u64::from(unshifted_time > node.timestamp);
             if shifted_time > timestamp {
                 self.report.moved_links += 1;
                 need = need.max(shifted_time + MIN_LINK_NANOS);
@@ -330,7 +332,7 @@ impl<'p> CausalPass<'p> {
         }
         for link in &node.starts {
             self.queued_starts.remove(link);
-            if self.released.contains(link) || node.finishes.contains(link) {
+            if self.released_operations.contains(link) || node.finishes.contains(link) {
                 continue;
             }
             self.visited_starts.insert(*link, VisitedStart { unshifted_time: node.timestamp, shifted_time: timestamp });
@@ -392,7 +394,7 @@ impl<'p> CausalPass<'p> {
             match wait {
                 CausalWait::Link(link) => {
                     self.waiting_streams.remove(&link);
-                    self.released.insert(link);
+                    self.released_operations.insert(link);
                 }
                 CausalWait::Operation(operation) => {
                     self.operations.release(operation, number);

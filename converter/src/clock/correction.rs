@@ -56,8 +56,8 @@ impl TimestampCorrection {
         Self::with_slopes(points, |distance| -distance..=i64::MAX)
     }
 
-    /// `allowed` gives the bounds on the change of a correction over a distance.
-    fn with_slopes(points: &[CorrectionPoint], allowed: impl Fn(i64) -> RangeInclusive<i64>) -> Self {
+    /// `slope_range` gives the bounds on the change of a correction over a distance.
+    fn with_slopes(points: &[CorrectionPoint], slope_range: impl Fn(i64) -> RangeInclusive<i64>) -> Self {
         let mut knots: Vec<CorrectionKnot> = Vec::new();
         for &CorrectionPoint { raw, correction } in points {
             let Some(last) = knots.last_mut() else {
@@ -68,8 +68,8 @@ impl TimestampCorrection {
             if distance <= 0 {
                 continue;
             }
-            let allowed = allowed(distance);
-            let step = correction.saturating_sub(last.correction).clamp(*allowed.start(), *allowed.end());
+            let slope_range = slope_range(distance);
+            let step = correction.saturating_sub(last.correction).clamp(*slope_range.start(), *slope_range.end());
             let slope = (i128::from(step) << SHIFT) / i128::from(distance);
             last.slope = i64::try_from(slope).unwrap_or(0);
             let added = last.correction.saturating_add(step);

@@ -90,21 +90,24 @@ pub(crate) fn lines(
         let (a, b) = (group[0].from.min(group[0].to), group[0].from.max(group[0].to));
         // Messages from `a` to `b` lie above the line (clock of `b` minus clock of `a`), messages
         // from `b` to `a` below it. Times are those of `a`.
-        let mut above: Vec<PlanePoint> = Vec::new();
-        let mut below: Vec<PlanePoint> = Vec::new();
+        let mut upper_hull: Vec<PlanePoint> = Vec::new();
+        let mut lower_hull: Vec<PlanePoint> = Vec::new();
         for edge in group {
             let points = edge.points.iter();
             if edge.from == a {
-                above.extend(points.map(|&MessagePoint { send_time, took }| PlanePoint { x: send_time, y: took }));
+                upper_hull.extend(
+                    points.map(|&MessagePoint { send_time, transfer_time: took }| PlanePoint { x: send_time, y: took }),
+                );
             } else {
                 // The clock of `a` gives the time of the reception.
-                below.extend(
-                    points.map(|&MessagePoint { send_time: sent, took }| PlanePoint { x: sent + took, y: -took }),
-                );
+                lower_hull.extend(points.map(|&MessagePoint { send_time: sent, transfer_time: took }| PlanePoint {
+                    x: sent + took,
+                    y: -took,
+                }));
             }
         }
         let rates = rates(a, b).unwrap_or(RateBounds { low: -MAX_DRIFT, high: MAX_DRIFT });
-        let lines = corridor(&mut above, &mut below, span, rates);
+        let lines = corridor(&mut upper_hull, &mut lower_hull, span, rates);
         pairs.extend(lines.map(|OffsetCorridor { line, width, one_way }| PairOffset { a, b, line, width, one_way }));
     }
     join(domains, &pairs)
@@ -204,12 +207,12 @@ fn from_root(
     }
 }
 
-/// The composition of two lines. `inner` corrects a clock to a second one, and `outer` corrects the
-/// second to a third.
-fn compose(outer: OffsetLine, inner: OffsetLine) -> OffsetLine {
+/// The composition of two lines. `inner_line` corrects a clock to a second one, and `outer_line`
+/// corrects the second to a third.
+fn compose(outer_line: OffsetLine, inner_line: OffsetLine) -> OffsetLine {
     OffsetLine {
-        offset: inner.offset + outer.offset + inner.offset * outer.slope,
-        slope: inner.slope + outer.slope + inner.slope * outer.slope,
+        offset: inner_line.offset + outer_line.offset + inner_line.offset * outer_line.slope,
+        slope: inner_line.slope + outer_line.slope + inner_line.slope * outer_line.slope,
     }
 }
 
@@ -234,7 +237,7 @@ fn corridor(
     span: f64,
     rates: RateBounds,
 ) -> Option<OffsetCorridor> {
-    let all = if points_below.is_empty() { points_above.clone() } else { mirror_points(points_below) };
+    let points = if points_below.is_empty() { points_above.clone() } else { mirror_points(points_below) };
     lower_hull(points_above);
     points_below.iter_mut().for_each(|point| *point = point.mirror());
     lower_hull(points_below);
@@ -254,12 +257,15 @@ fn corridor(
         // With one side, the line follows the longest edge of the hull. The fastest message then
         // appears to take no time.
         (false, true) => {
-            let slope = longest_slope(points_above, &all, rates);
+            let slope = longest_slope(points_above, &points, rates);
             Some(OffsetCorridor { line: added(slope, lowest_above(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (true, false) => {
-            let slope =
-                -longest_slope(&mirror_points(points_below), &all, RateBounds { low: -rates.high, high: -rates.low });
+            let slope = -longest_slope(
+                &mirror_points(points_below),
+                &points,
+                RateBounds { low: -rates.high, high: -rates.low },
+            );
             Some(OffsetCorridor { line: added(slope, highest_below(slope)), width: span * MAX_DRIFT, one_way: true })
         }
         (false, false) => {
@@ -355,16 +361,17 @@ fn maximize(f: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The zero of a function that is positive at `inside` and falls towards `outside` (bisection).
-fn find_zero(f: impl Fn(f64) -> f64, mut inside: f64, mut outside: f64) -> f64 {
-    if f(outside) >= 0.0 {
-        return outside;
+/// The zero of a function that is positive at `inner_point` and falls towards `outer_point`
+/// (bisection).
+fn find_zero(f: impl Fn(f64) -> f64, mut inner_point: f64, mut outer_point: f64) -> f64 {
+    if f(outer_point) >= 0.0 {
+        return outer_point;
     }
     for _ in 0..STEPS {
-        let middle = f64::midpoint(inside, outside);
-        if f(middle) >= 0.0 { inside = middle } else { outside = middle }
+        let middle = f64::midpoint(inner_point, outer_point);
+        if f(middle) >= 0.0 { inner_point = middle } else { outer_point = middle }
     }
-    inside
+    inner_point
 }
 
 #[cfg(test)]
@@ -374,11 +381,11 @@ mod tests {
 
     const SPAN: f64 = 1e11;
 
-    /// Messages between clocks. The function `lead` gives the lead of the clock of `to`.
-    fn edge(from: usize, to: usize, lead: impl Fn(f64) -> f64, delay: f64) -> FastestMessages {
+    /// Messages between clocks. The function `lead_at` gives the lead of the clock of `to`.
+    fn edge(from: usize, to: usize, lead_at: impl Fn(f64) -> f64, delay: f64) -> FastestMessages {
         let points = (0..50).map(|n| {
             let send_time = f64::from(n) / 50.0 * SPAN;
-            MessagePoint { send_time, took: lead(send_time) + delay + f64::from(n * 7919 % 13) * 1e4 }
+            MessagePoint { send_time, transfer_time: lead_at(send_time) + delay + f64::from(n * 7919 % 13) * 1e4 }
         });
         FastestMessages { from, to, class: DelayClass::Message, points: points.collect(), count: 50 }
     }
@@ -413,7 +420,7 @@ mod tests {
         let joined = lines(2, &edges, SPAN, |_, _| None)[1].unwrap();
         assert!(joined.one_way);
         for point in &edges[0].points {
-            let received = point.send_time + point.took;
+            let received = point.send_time + point.transfer_time;
             let corrected = received + joined.line.offset + joined.line.slope * received;
             assert!(corrected >= point.send_time - 500.0, "{point:?}");
         }

@@ -52,7 +52,7 @@ pub(crate) struct BoundInputs {
 /// Maximum lead and maximum lag of a clock at a timestamp, nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ErrorBound {
-    pub(crate) lead: f64,
+    pub(crate) max_lead: f64,
     pub(crate) lag: f64,
 }
 
@@ -104,7 +104,7 @@ impl CertainBounds {
         let [leads, lags] = &self.bounds[domain];
         let moment = self.clocks.moments[nearest];
         ErrorBound {
-            lead: leads[nearest] + self.clocks.growth(domain, moment, timestamp).max(0.0),
+            max_lead: leads[nearest] + self.clocks.growth(domain, moment, timestamp).max(0.0),
             lag: lags[nearest] + self.clocks.growth(domain, timestamp, moment).max(0.0),
         }
     }
@@ -136,8 +136,9 @@ mod tests {
     const SECONDS: f64 = 64.0;
 
     /// A message per second from one clock to another, within a range of seconds.
-    fn edge(from: usize, to: usize, took: f64, between: (u32, u32)) -> FastestMessages {
-        let points = (between.0..between.1).map(|n| MessagePoint { send_time: f64::from(n) * 1e9, took }).collect();
+    fn edge(from: usize, to: usize, transfer_time: f64, pieces: (u32, u32)) -> FastestMessages {
+        let points =
+            (pieces.0..pieces.1).map(|n| MessagePoint { send_time: f64::from(n) * 1e9, transfer_time }).collect();
         FastestMessages { from, to, class: DelayClass::Message, points, count: 64 }
     }
 
@@ -145,8 +146,8 @@ mod tests {
         let times = |edge: &FastestMessages| {
             let times = |point: &MessagePoint| MessageTimes {
                 send_time: point.send_time,
-                received: point.send_time + point.took,
-                took: point.took,
+                receive_time: point.send_time + point.transfer_time,
+                transfer_time: point.transfer_time,
             };
             edge.points.iter().map(times).collect()
         };

@@ -137,9 +137,10 @@ struct FitScore {
 impl FitScore {
     /// Whether this wander predicts better than the best smaller one. If neither predicts within
     /// the noise, as with few messages between clocks with changing rates, the residuals decide.
-    fn is_better(self, best: Self) -> bool {
-        let neither_hits = self.hits < 0.0 && best.hits < 0.0;
-        self.hits > best.hits + 0.03 * best.hits.abs().max(0.01) || (neither_hits && self.median < best.median * 0.8)
+    fn is_better(self, best_path: Self) -> bool {
+        let neither_hits = self.hits < 0.0 && best_path.hits < 0.0;
+        self.hits > best_path.hits + 0.03 * best_path.hits.abs().max(0.01)
+            || (neither_hits && self.median < best_path.median * 0.8)
     }
 }
 
@@ -157,7 +158,7 @@ impl FitProblem<'_> {
                     edge: number as u32,
                     knot: knot as u32,
                     fraction: position - knot,
-                    apparent_latency: point.took * 1e-3,
+                    apparent_latency: point.transfer_time * 1e-3,
                 });
             }
         }
@@ -185,8 +186,8 @@ impl FitProblem<'_> {
         // A start from an earlier fit is close to the solution.
         let skip = if start.is_some() { LATENESS.len() - 2 } else { 0 };
         // A solution that is only scored need not be exact.
-        let more = if hold_out { MORE / 4 } else { MORE };
-        for iteration in skip..LATENESS.len() + more {
+        let factor = if hold_out { MORE / 4 } else { MORE };
+        for iteration in skip..LATENESS.len() + factor {
             let shape = self.shape(knots, &terms, &observations, prior);
             let mut pull = vec![0.0; self.edges.len()];
             for (number, (observation, weight)) in observations.iter().zip(&mut weights).enumerate() {
@@ -201,7 +202,7 @@ impl FitProblem<'_> {
             for (pinned, pull) in pinned.iter_mut().zip(pull) {
                 *pinned &= pull <= 0.0;
             }
-            let before = solution.x.clone();
+            let old_x = solution.x.clone();
             let floors = pinned.iter().map(|is_pinned| is_pinned.then_some(self.floor)).collect();
             let system = NormalEquations::new(shape, &weights, floors);
             if coarse_space.is_none() || iteration % COARSE_EVERY == 0 {
@@ -222,7 +223,7 @@ impl FitProblem<'_> {
             if iteration < LATENESS.len() + SETTLED {
                 terms = self.ties.terms(&solution.delays);
             }
-            change = before.iter().zip(&solution.x).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            change = old_x.iter().zip(&solution.x).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             if iteration >= LATENESS.len() && change < STILL {
                 break;
             }
@@ -329,7 +330,7 @@ mod tests {
         let edge = |from: usize, to: usize| {
             let point = |second: usize| MessagePoint {
                 send_time: second as f64 * 1e9,
-                took: 2000.0 + (second * (7 + from) % 11) as f64 * 500.0,
+                transfer_time: 2000.0 + (second * (7 + from) % 11) as f64 * 500.0,
             };
             FastestMessages { from, to, class: DelayClass::Message, points: (0..300).map(point).collect(), count: 300 }
         };

@@ -47,7 +47,7 @@ pub(crate) struct FastestMessages {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MessagePoint {
     pub(crate) send_time: f64,
-    pub(crate) took: f64,
+    pub(crate) transfer_time: f64,
 }
 
 /// An exchange of a burst, in raw timestamps. Domain `a` sends the request at `t1` and receives the
@@ -128,12 +128,12 @@ struct LeadObservation {
 #[derive(Clone, Copy, Debug)]
 struct RequestTimes {
     send_time: i64,
-    received: i64,
+    receive_time: i64,
 }
 
 impl RequestTimes {
     fn latency(self) -> i64 {
-        self.received.saturating_sub(self.send_time)
+        self.receive_time.saturating_sub(self.send_time)
     }
 }
 
@@ -151,25 +151,25 @@ impl ClockTraffic<'_> {
     }
 
     /// The raw timestamp from which on a domain's clock was set forward by `size` nanoseconds. It
-    /// is the timestamp that the fewest messages of the domain within `between` contradict.
-    /// O(messages, and n log n for the n messages within `between`).
+    /// is the timestamp that the fewest messages of the domain within `span` contradict.
+    /// O(messages, and n log n for the n messages within `span`).
     ///
     /// # Errors
     /// When the log's temporary file cannot be read.
     pub(crate) fn moment(
         &self,
         domain: usize,
-        between: RunSpan,
+        span: RunSpan,
         size: i64,
-        corrected: impl Fn(usize, i64) -> i64,
+        correct: impl Fn(usize, i64) -> i64,
     ) -> io::Result<Option<i64>> {
         let mut observations: Vec<LeadObservation> = Vec::new();
         self.messages(|sent, received| {
-            let corrected = |timestamp: DomainTimestamp| corrected(timestamp.domain, timestamp.raw);
-            let took = corrected(received) - corrected(sent);
+            let correct = |timestamp: DomainTimestamp| correct(timestamp.domain, timestamp.raw);
+            let took = correct(received) - correct(sent);
             for (end, lead) in [(received, took), (sent, -took)] {
-                let timestamp = corrected(end);
-                if end.domain == domain && timestamp >= between.start && timestamp <= between.end {
+                let timestamp = correct(end);
+                if end.domain == domain && timestamp >= span.start && timestamp <= span.end {
                     let is_ahead = (size > 0) == (lead > size / 2);
                     observations.push(LeadObservation { raw: end.raw, is_ahead });
                 }
@@ -189,7 +189,7 @@ impl ClockTraffic<'_> {
         Ok(best_time)
     }
 
-    /// The fastest messages of each ordered pair in up to `buckets` pieces of the run. `corrected`
+    /// The fastest messages of each ordered pair in up to `buckets` pieces of the run. `correct`
     /// gives the timestamp of a domain and a raw timestamp. Pieces without messages do not count,
     /// so pieces are shorter if the messages fill less of the run. The edges come in a fixed order
     /// with the edges of a pair next to each other. Their points are in order of time.
@@ -199,7 +199,7 @@ impl ClockTraffic<'_> {
     pub(crate) fn edges(
         &self,
         buckets: usize,
-        corrected: impl Fn(usize, i64) -> i64,
+        correct: impl Fn(usize, i64) -> i64,
     ) -> io::Result<Vec<FastestMessages>> {
         let mut filled = TrafficBuckets {
             count: buckets,
@@ -214,8 +214,8 @@ impl ClockTraffic<'_> {
             // The fastest exchange of each direction represents the burst.
             let mut fastest: BTreeMap<(usize, usize), RequestTimes> = BTreeMap::new();
             for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
-                let forth = RequestTimes { send_time: corrected(a, t1), received: corrected(b, t2) };
-                let back = RequestTimes { send_time: corrected(b, t3), received: corrected(a, t4) };
+                let forth = RequestTimes { send_time: correct(a, t1), receive_time: correct(b, t2) };
+                let back = RequestTimes { send_time: correct(b, t3), receive_time: correct(a, t4) };
                 for (way, times) in [((a, b), forth), ((b, a), back)] {
                     let fastest_times = fastest.entry(way).or_insert(times);
                     if times.latency() < fastest_times.latency() {
@@ -223,13 +223,13 @@ impl ClockTraffic<'_> {
                     }
                 }
             }
-            for ((from, to), RequestTimes { send_time, received }) in fastest {
-                filled.add(from, to, DelayClass::Sync, send_time, received);
+            for ((from, to), RequestTimes { send_time, receive_time }) in fastest {
+                filled.add(from, to, DelayClass::Sync, send_time, receive_time);
             }
         }
-        self.messages(|sent, received| {
-            let corrected = |timestamp: DomainTimestamp| corrected(timestamp.domain, timestamp.raw);
-            filled.add(sent.domain, received.domain, DelayClass::Message, corrected(sent), corrected(received));
+        self.messages(|sent, receive_time| {
+            let correct = |timestamp: DomainTimestamp| correct(timestamp.domain, timestamp.raw);
+            filled.add(sent.domain, receive_time.domain, DelayClass::Message, correct(sent), correct(receive_time));
         })?;
         let mut edges = filled.edges;
         edges.sort_by_key(|edge| (edge.from.min(edge.to), edge.from.max(edge.to), edge.class, edge.from));
@@ -238,9 +238,12 @@ impl ClockTraffic<'_> {
 }
 
 impl TrafficBuckets {
-    fn add(&mut self, from: usize, to: usize, class: DelayClass, sent: i64, received: i64) {
+    fn add(&mut self, from: usize, to: usize, class: DelayClass, send_time: i64, receive_time: i64) {
         let Some(edge) = self.edge(from, to, class) else { return };
-        let point = MessagePoint { send_time: difference(sent, self.span.start), took: difference(received, sent) };
+        let point = MessagePoint {
+            send_time: difference(send_time, self.span.start),
+            transfer_time: difference(receive_time, send_time),
+        };
         self.edges[edge].count += 1;
         let TrafficPieces { width, last } = self.pieces[edge];
         let points = &mut self.edges[edge].points;
@@ -253,7 +256,7 @@ impl TrafficBuckets {
         self.pieces[edge].last = position;
         match points.get_mut(position) {
             Some(fastest_point) if piece_of(fastest_point, width) == piece => {
-                if point.took < fastest_point.took {
+                if point.transfer_time < fastest_point.transfer_time {
                     *fastest_point = point;
                 }
             }
@@ -305,7 +308,7 @@ fn merge_points(points: &mut Vec<MessagePoint>, mut width: f64, max_points: usiz
         width *= 2.0;
         points.dedup_by(|next, previous| {
             let same = piece_of(next, width) == piece_of(previous, width);
-            if same && next.took < previous.took {
+            if same && next.transfer_time < previous.transfer_time {
                 *previous = *next;
             }
             same

@@ -61,16 +61,16 @@ impl PartCounts {
         self.operations = self.operations.max(operation.saturating_add(1));
         self.targets += u64::from(!is_source);
         let result = self.open_operations.change(spread(u128::from(operation)), |before| {
-            let none = [operation, 0, 0, i64::MIN.cast_unsigned(), i64::MAX.cast_unsigned()];
-            let [_, mut sources, mut targets, latest, earliest] = before.unwrap_or(none);
+            let empty_row = [operation, 0, 0, i64::MIN.cast_unsigned(), i64::MAX.cast_unsigned()];
+            let [_, mut sources, mut targets, latest, earliest] = before.unwrap_or(empty_row);
             let (mut latest, mut earliest) = (latest.cast_signed(), earliest.cast_signed());
             if is_source {
                 (sources, latest) = (sources + 1, latest.max(timestamp));
             } else {
                 (targets, earliest) = (targets + 1, earliest.min(timestamp));
             }
-            let after = [operation, sources, targets, latest.cast_unsigned(), earliest.cast_unsigned()];
-            (Some(after), earliest < latest)
+            let new_row = [operation, sources, targets, latest.cast_unsigned(), earliest.cast_unsigned()];
+            (Some(new_row), earliest < latest)
         });
         match result {
             Ok(is_reversed) => self.has_reversed |= is_reversed,

@@ -186,15 +186,15 @@ fn keep_consistent(exchanges: &mut Vec<TickExchange>, domains: &[ClockDomain]) -
     let mut left_out = BTreeMap::new();
     for (pair, members) in pairs {
         let first = exchanges[members[0]];
-        let since = |ticks: u64, from: u64, domain: usize| domains[domain].nanos_between(from, ticks);
+        let nanos_since = |ticks: u64, from: u64, domain: usize| domains[domain].nanos_between(from, ticks);
         // Bounds of b's clock minus a's clock, relative to their readings at the first exchange.
         let bounds = members.iter().map(|index| {
             let TickExchange { a, b, t1, t2, t3, t4 } = exchanges[*index];
             let ticks = domains[a].resolution_nanos + domains[b].resolution_nanos;
-            let drifted = CONTRADICTION / 2.0 + ticks + since(t4, first.t1, a).abs() * RATES / 2.0;
+            let drifted = CONTRADICTION / 2.0 + ticks + nanos_since(t4, first.t1, a).abs() * RATES / 2.0;
             OffsetBounds {
-                lower: since(t3, first.t2, b) - since(t4, first.t1, a) - drifted,
-                upper: since(t2, first.t2, b) - since(t1, first.t1, a) + drifted,
+                lower: nanos_since(t3, first.t2, b) - nanos_since(t4, first.t1, a) - drifted,
+                upper: nanos_since(t2, first.t2, b) - nanos_since(t1, first.t1, a) + drifted,
             }
         });
         let bounds: Vec<OffsetBounds> = bounds.collect();

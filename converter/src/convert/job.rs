@@ -94,7 +94,7 @@ impl<'o> ConversionJob<'o> {
         } else {
             self.judge_samples(plan);
         }
-        if self.options.causal {
+        if self.options.has_causal_pass {
             #[expect(clippy::cast_possible_truncation, reason = "far below 2^53")]
             let mut tick = (self.clocks.granularity().ceil() as i64 - 1).max(0);
             if self.options.clock == CorrectionMethod::Graph && self.clocks.claim_all() {
@@ -140,8 +140,9 @@ impl<'o> ConversionJob<'o> {
             self.total *= 2;
         }
         let sets_timestamps = plan.programs.iter().any(|program| program.sets_timestamps);
-        let needs_log =
-            self.options.causal || self.options.clock == CorrectionMethod::Graph || self.reversed_raw.is_some();
+        let needs_log = self.options.has_causal_pass
+            || self.options.clock == CorrectionMethod::Graph
+            || self.reversed_raw.is_some();
         let parts = needs_log.then(|| PartCollector::new(&plan.programs)).flatten();
         let gaps = parts.is_some();
         let surveyor = FirstPassCollector::new(
@@ -152,10 +153,10 @@ impl<'o> ConversionJob<'o> {
         let empty_columns = vec![None; plan.streams.len()];
         // If actions have timestamps of their own, any record can have the minimum timestamp of its
         // block, so all records are visited.
-        let all: fn(&RecordProgram) -> bool = |_| true;
+        let selects_all: fn(&RecordProgram) -> bool = |_| true;
         let item_selection =
-            ItemSelection { selects: if sets_timestamps { all } else { RecordProgram::is_surveyed }, gaps };
-        let needs = plan.needs(if sets_timestamps { all } else { |program| program.surveyed }, true);
+            ItemSelection { selects: if sets_timestamps { selects_all } else { RecordProgram::is_surveyed }, gaps };
+        let needs = plan.needs(if sets_timestamps { selects_all } else { |program| program.surveyed }, true);
         let pass_kind = if sets_timestamps || self.options.by_record { PassKind::Records } else { PassKind::FirstPass };
         let blocks = vec![Vec::new(); plan.streams.len()];
         let mut first =
@@ -179,11 +180,11 @@ impl<'o> ConversionJob<'o> {
         Ok(FirstPassOutcome { result, floors, log })
     }
 
-    pub(crate) fn note_reversed(&mut self, reversed: u64) {
-        self.counts.reversed_links = reversed;
-        if reversed > 0 {
+    pub(crate) fn note_reversed(&mut self, reversals: u64) {
+        self.counts.reversed_links = reversals;
+        if reversals > 0 {
             let links = self.counts.links;
-            let text = format!("{reversed} of {links} links end before they start");
+            let text = format!("{reversals} of {links} links end before they start");
             self.diagnostics.push(TraceDiagnostic::warning(DiagnosticKind::Link, text));
         }
     }
@@ -211,7 +212,7 @@ impl<'o> ConversionJob<'o> {
         &mut self,
         plan: &ConversionPlan<'_>,
         selection: PassSelection<'_>,
-        needs: RequiredColumns,
+        required_columns: RequiredColumns,
         visit: &mut impl RecordVisitor,
     ) -> Result<PassStats, ConvertError> {
         let (reads_ahead, readers) = (self.options.may_use(2), self.options.readers(plan.records()));
@@ -221,7 +222,7 @@ impl<'o> ConversionJob<'o> {
                 progress(self.converted_records.min(self.total), self.total);
             }
         };
-        MergePass { plan, selection, needs, reads_ahead, readers }.run(report_progress, visit)
+        MergePass { plan, selection, required_columns, reads_ahead, readers }.run(report_progress, visit)
     }
 
     pub(crate) fn report(self, counts: ConversionCounts, end: i64) -> ConversionReport {

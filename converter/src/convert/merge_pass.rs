@@ -200,7 +200,7 @@ struct BlockCursor<'p> {
 
 #[derive(Default)]
 struct StreamBlocks {
-    current: OpBatch,
+    batch: OpBatch,
     next: VecDeque<OpBatch>,
     /// The stream has no further block.
     is_complete: bool,
@@ -208,7 +208,7 @@ struct StreamBlocks {
 
 impl StreamBlocks {
     fn is_done(&self) -> bool {
-        self.is_complete && self.next.is_empty() && self.current.is_done()
+        self.is_complete && self.next.is_empty() && self.batch.is_done()
     }
 }
 
@@ -222,10 +222,10 @@ impl<'p> Dispatcher<'p> {
     }
 
     /// Frees the blocks of a stream that has ended.
-    fn close(&mut self, stream: u32, used: &mut Vec<OpBatch>) {
+    fn close(&mut self, stream: u32, used_batches: &mut Vec<OpBatch>) {
         let blocks = self.cursors.get_mut(stream as usize).map(|cursor| &mut cursor.blocks);
         let ended = blocks.and_then(|blocks| blocks.take_if(|blocks| blocks.is_done()));
-        used.extend(ended.map(|blocks| blocks.current).filter(|_| used.len() < MAX_KEPT_BLOCKS));
+        used_batches.extend(ended.map(|blocks| blocks.batch).filter(|_| used_batches.len() < MAX_KEPT_BLOCKS));
     }
 
     /// Visits the turns of a batch. Only reusable memory is left in it.
@@ -256,7 +256,7 @@ impl<'p> Dispatcher<'p> {
                     }
                     TakenRecord::Other(position) => {
                         let Some(BlockCursor { table, blocks }) = self.cursors.get(stream as usize) else { continue };
-                        let Some(op_batch) = blocks.as_ref().map(|blocks| &blocks.current) else { continue };
+                        let Some(op_batch) = blocks.as_ref().map(|blocks| &blocks.batch) else { continue };
                         visit_steps(op_batch, position, RecordTurn { corrected_time, stream }, (plan, table), visit)?;
                     }
                 }
@@ -265,7 +265,7 @@ impl<'p> Dispatcher<'p> {
             count = 0;
             if let Some((stream, corrected)) = next_end {
                 let Some(blocks) = &mut self.cursors[stream as usize].blocks else { continue };
-                let StreamBlocks { current: op_batch, next, .. } = &mut **blocks;
+                let StreamBlocks { batch: op_batch, next, .. } = &mut **blocks;
                 used_batches.push(std::mem::replace(op_batch, next.pop_front().unwrap_or_default()));
                 for (number, template) in op_batch.templates.drain(..) {
                     visit.visit_template(number, template);
@@ -293,7 +293,7 @@ impl<'p> Dispatcher<'p> {
         count: &mut usize,
     ) -> Option<(u32, i64)> {
         for (entry, (stream, corrected_time)) in fetched[*count..].iter_mut().zip(turns) {
-            let op_batch = &mut self.cursors.get_mut(stream as usize)?.blocks.as_mut()?.current;
+            let op_batch = &mut self.cursors.get_mut(stream as usize)?.blocks.as_mut()?.batch;
             if op_batch.is_done() {
                 return Some((stream, corrected_time));
             }

@@ -20,7 +20,7 @@ pub struct ConvertOptions {
     /// How the timestamps of different clocks are made comparable.
     pub clock: CorrectionMethod,
     /// Whether links that still end before they start are put in order.
-    pub causal: bool,
+    pub has_causal_pass: bool,
     /// Rules to use instead of those in the run.
     pub rules: Option<Spec>,
     /// Name of the text output that [`convert_to_text`](crate::convert::convert_to_text) writes.
@@ -49,7 +49,7 @@ impl Default for ConvertOptions {
     fn default() -> Self {
         Self {
             clock: CorrectionMethod::default(),
-            causal: true,
+            has_causal_pass: true,
             rules: None,
             output: None,
             progress: None,
@@ -99,13 +99,13 @@ pub enum ConvertError {
     Links(io::Error),
     /// The run has no event of the selected rules.
     #[error(
-        "no event of the spec `{spec}` is in this run, which was recorded with {recorded}; give the rules of the recorded program"
+        "no event of the spec `{spec}` is in this run, which was recorded with {recorded_specs}; give the rules of the recorded program"
     )]
     OtherProgram {
         /// Name of the spec of the rules.
         spec: String,
         /// Names of the specs in the run.
-        recorded: String,
+        recorded_specs: String,
     },
     /// The requested text output does not exist.
     #[error("the spec has no text output `{name}`; it has {}", if output_names.is_empty() { "none" } else { output_names })]

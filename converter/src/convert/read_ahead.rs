@@ -38,7 +38,7 @@ pub(crate) struct PassSelection<'p> {
 pub(crate) struct MergePass<'p> {
     pub(crate) plan: &'p ConversionPlan<'p>,
     pub(crate) selection: PassSelection<'p>,
-    pub(crate) needs: RequiredColumns,
+    pub(crate) required_columns: RequiredColumns,
     /// Whether a separate thread merges records ahead of the consumer.
     pub(crate) reads_ahead: bool,
     /// Number of reader threads. 1 means that no separate thread reads.
@@ -81,7 +81,7 @@ struct StreamInput {
 struct ReadOptions<'p> {
     plan: &'p ConversionPlan<'p>,
     item_selection: ItemSelection,
-    needs: Arc<RequiredColumns>,
+    required_columns: Arc<RequiredColumns>,
     pass_kind: PassKind<'p>,
     /// Number of readers. Each reads every `readers`-th stream.
     readers: usize,
@@ -133,7 +133,7 @@ impl<'p> AheadReader<'p> {
         block.stream = stream;
         let reading = &mut self.lanes[stream / self.options.readers];
         if let StreamReadState::Before(StreamInput { file, floors }) = reading {
-            let ReadOptions { plan, item_selection, needs, .. } = &self.options;
+            let ReadOptions { plan, item_selection, required_columns: needs, .. } = &self.options;
             let feed = OrderedStream::new_unread(
                 plan,
                 stream,
@@ -185,13 +185,15 @@ impl<'p> AheadReader<'p> {
 
 /// Opens the streams of a pass and distributes them among the readers.
 fn share(pass: MergePass<'_>, readers: usize) -> Result<(ReadOptions<'_>, Vec<Vec<StreamInput>>), RunReadError> {
-    let MergePass { plan, selection: PassSelection { floors, item_selection, pass_kind }, needs, .. } = pass;
+    let MergePass {
+        plan, selection: PassSelection { floors, item_selection, pass_kind }, required_columns: needs, ..
+    } = pass;
     let begins = plan.lower_bounds(&floors).into();
     let mut shares: Vec<Vec<StreamInput>> = (0..readers).map(|_| Vec::new()).collect();
     for (stream, (file, floors)) in plan.files()?.into_iter().zip(floors).enumerate() {
         shares[stream % readers].push(StreamInput { file, floors });
     }
-    Ok((ReadOptions { plan, item_selection, needs: Arc::new(needs), pass_kind, readers, begins }, shares))
+    Ok((ReadOptions { plan, item_selection, required_columns: Arc::new(needs), pass_kind, readers, begins }, shares))
 }
 
 pub(crate) struct ReaderThreads<'s> {

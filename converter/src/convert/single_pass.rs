@@ -21,7 +21,7 @@ use tumit_paje::PajeSink;
 pub(crate) fn is_possible(job: &ConversionJob<'_>, plan: &ConversionPlan<'_>, model: &RuleModel) -> bool {
     let has_one_clock = job.options.clock != CorrectionMethod::Graph || job.clocks.domains.len() < 2;
     // The first pass finds the begins and ends of their parts.
-    let corrects_order = job.options.causal || job.options.clock == CorrectionMethod::Graph;
+    let corrects_order = job.options.has_causal_pass || job.options.clock == CorrectionMethod::Graph;
     let is_plain = |action: &ProgramAction| match &action.op {
         _ if action.collective.is_some() && corrects_order => false,
         // The fields give the container its name. The name must be known earlier, because the
@@ -49,7 +49,8 @@ pub(crate) fn convert(
 ) -> Result<Option<ConversionReport>, ConvertError> {
     job.total = plan.records();
     let is_graph = job.options.clock == CorrectionMethod::Graph;
-    let (mut survey, once) = (FirstPassResult::default(), SinglePassState::new(job.options.causal || is_graph));
+    let (mut survey, once) =
+        (FirstPassResult::default(), SinglePassState::new(job.options.has_causal_pass || is_graph));
     let requirements = PassRequirements {
         floors: vec![None; plan.streams.len()],
         single_pass: Some(once),
@@ -63,7 +64,7 @@ pub(crate) fn convert(
     // All links end after they start, so there was nothing to correct.
     if counts.links > 0 {
         job.reversed_by_samples = (is_graph && job.clocks.domain_of.len() > 1).then_some(0);
-        job.causality = job.options.causal.then(|| CausalityReport::of_forward(counts.links));
+        job.causality = job.options.has_causal_pass.then(|| CausalityReport::of_forward(counts.links));
     }
     job.note_reversed(counts.reversed_links);
     Ok(Some(job.report(counts, end)))

@@ -27,17 +27,17 @@ use tumit_paje::TypeId;
 /// The actions of a record type, if all with an effect can be evaluated by columns.
 pub(crate) fn columnar_actions(
     actions: &[ProgramAction],
-    located: bool,
+    has_location: bool,
     model: &RuleModel,
 ) -> Option<Box<[ColumnarAction]>> {
     let columnar_actions = (0u16..).zip(actions).filter(|(_, action)| !matches!(action.op, ActionOp::Nothing));
-    columnar_actions.map(|(number, action)| columnar_action(number, action, located, model)).collect()
+    columnar_actions.map(|(number, action)| columnar_action(number, action, has_location, model)).collect()
 }
 
 /// The link endpoints of a record type for the first pass, if it needs nothing else of the records.
 pub(crate) fn columnar_links(
     actions: &[ProgramAction],
-    located: bool,
+    has_location: bool,
     model: &RuleModel,
 ) -> Option<Box<[ColumnarAction]>> {
     let surveyed = |action: &ProgramAction| action.is_surveyed() && action.plain_value().is_none();
@@ -47,7 +47,7 @@ pub(crate) fn columnar_links(
         if action.timestamp.is_some() || action.condition.is_some() || matches!(value, Some(LinkValue::Computed(_))) {
             return None;
         }
-        let keys = link_parts(*link, key, target, located, model)?;
+        let keys = link_parts(*link, key, target, has_location, model)?;
         let wide = WideWords { site: false, value: false, keys, link: *link, fields: Vec::new() };
         Some(ColumnarAction {
             action: number,
@@ -59,10 +59,15 @@ pub(crate) fn columnar_links(
     actions.map(link).collect()
 }
 
-fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &RuleModel) -> Option<ColumnarAction> {
+fn columnar_action(
+    number: u16,
+    action: &ProgramAction,
+    has_location: bool,
+    model: &RuleModel,
+) -> Option<ColumnarAction> {
     if action.timestamp.is_some()
         || action.condition.is_some()
-        || !action.related.is_empty()
+        || !action.related_targets.is_empty()
         || action.collective.is_some()
     {
         return None;
@@ -73,10 +78,10 @@ fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &R
         }
         ActionOp::SetState { ty, value, target: on, .. }
         | ActionOp::PushState { ty, value, target: on, .. }
-        | ActionOp::Mark { ty, value, target: on } => (on, named_value(*ty, Some(value), located)?),
-        ActionOp::PopState { ty, value, target: on, .. } => (on, named_value(*ty, value.as_ref(), located)?),
+        | ActionOp::Mark { ty, value, target: on } => (on, named_value(*ty, Some(value), has_location)?),
+        ActionOp::PopState { ty, value, target: on, .. } => (on, named_value(*ty, value.as_ref(), has_location)?),
         ActionOp::Variable { value, target: on, .. } => {
-            (on, ColumnarValue::Number(part(value, located).filter(OperandSource::is_number)?))
+            (on, ColumnarValue::Number(part(value, has_location).filter(OperandSource::is_number)?))
         }
         ActionOp::Link { value, target: on, .. } if !matches!(value, Some(LinkValue::Computed(_))) => {
             (on, ColumnarValue::Declared)
@@ -91,30 +96,31 @@ fn columnar_action(number: u16, action: &ProgramAction, located: bool, model: &R
     }
     let is_key = |key: &&ExprCode| !matches!(key, ExprCode::Referent(_));
     let sources =
-        on.keys.iter().filter(is_key).map(|key| part(key, located)).collect::<Option<Vec<OperandSource>>>()?;
+        on.keys.iter().filter(is_key).map(|key| part(key, has_location)).collect::<Option<Vec<OperandSource>>>()?;
     let container_keys = sources.into_iter().filter_map(OperandSource::cell).collect();
     let has_details = matches!(
         action.op,
         ActionOp::SetState { .. } | ActionOp::PushState { .. } | ActionOp::Mark { .. } | ActionOp::Link { .. }
     );
     let (link, keys) = match &action.op {
-        ActionOp::Link { link, key, target: on, .. } => (Some(*link), link_parts(*link, key, on, located, model)?),
+        ActionOp::Link { link, key, target: on, .. } => (Some(*link), link_parts(*link, key, on, has_location, model)?),
         _ => (None, Vec::new()),
     };
-    if link.is_none() && (!has_details || action.fields.is_empty() && !located) {
+    if link.is_none() && (!has_details || action.fields.is_empty() && !has_location) {
         return Some(ColumnarAction { action: number, container_keys, value, wide_words: None });
     }
-    let fields = action.fields.iter().map(|(_, code)| part(code, located)).collect::<Option<Vec<OperandSource>>>()?;
+    let fields =
+        action.fields.iter().map(|(_, code)| part(code, has_location)).collect::<Option<Vec<OperandSource>>>()?;
     let fields = fields.into_iter().filter_map(OperandSource::cell).collect();
     let is_valued = !matches!(value, ColumnarValue::Declared);
-    let wide = WideWords { site: located, value: is_valued, keys, link: link.unwrap_or(0), fields };
+    let wide = WideWords { site: has_location, value: is_valued, keys, link: link.unwrap_or(0), fields };
     Some(ColumnarAction { action: number, container_keys, value, wide_words: Some(wide) })
 }
 
-fn named_value(ty: TypeId, value: Option<&ValueCode>, located: bool) -> Option<ColumnarValue> {
+fn named_value(ty: TypeId, value: Option<&ValueCode>, has_location: bool) -> Option<ColumnarValue> {
     Some(match value {
         None | Some(ValueCode::Declared(_)) => ColumnarValue::Declared,
-        Some(ValueCode::Computed(code)) => ColumnarValue::Named(ty, part(code, located)?),
+        Some(ValueCode::Computed(code)) => ColumnarValue::Named(ty, part(code, has_location)?),
     })
 }
 
@@ -122,18 +128,18 @@ fn link_parts(
     link: usize,
     key: &[ExprCode],
     target: &ContainerTarget,
-    located: bool,
+    has_location: bool,
     model: &RuleModel,
 ) -> Option<Vec<OperandSource>> {
     if target.by_value.is_some() {
         return None;
     }
     let codes = target.holder_steps(model.links[link].holder).flatten().chain(key);
-    let parts = codes.map(|code| part(code, located)).collect::<Option<Vec<OperandSource>>>()?;
+    let parts = codes.map(|code| part(code, has_location)).collect::<Option<Vec<OperandSource>>>()?;
     (parts.len() <= LinkKey::SHORT).then_some(parts)
 }
 
-fn part(code: &ExprCode, located: bool) -> Option<OperandSource> {
+fn part(code: &ExprCode, has_location: bool) -> Option<OperandSource> {
     match code {
         ExprCode::Const(_) => Some(OperandSource::Fixed(code.clone())),
         ExprCode::Builtin(
@@ -145,7 +151,7 @@ fn part(code: &ExprCode, located: bool) -> Option<OperandSource> {
             | Builtin::Event
             | Builtin::Level,
         ) => Some(OperandSource::Fixed(code.clone())),
-        ExprCode::Field(read) => FieldCell::of(read, located).map(OperandSource::Cell),
+        ExprCode::Field(read) => FieldCell::of(read, has_location).map(OperandSource::Cell),
         ExprCode::Referent(referent) => referent.is_own().then(|| OperandSource::Fixed(code.clone())),
         _ => None,
     }
@@ -166,7 +172,7 @@ impl OperandSource {
 
 impl FieldCell {
     /// A field with simple values: integers, 64-bit floats, pointers, interned texts, enum names.
-    fn of(read: &FieldRead, located: bool) -> Option<Self> {
+    fn of(read: &FieldRead, has_location: bool) -> Option<Self> {
         let (Some(Range { start, .. }), FieldType::One(scalar)) = (read.range.clone(), read.ty) else { return None };
         let is_plain = match scalar {
             Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => true,
@@ -174,7 +180,7 @@ impl FieldCell {
             Scalar::F64 | Scalar::Pointer | Scalar::Enum { .. } | Scalar::Interned => true,
             Scalar::F32 | Scalar::Bool | Scalar::Date | Scalar::String | Scalar::Bytes => false,
         };
-        is_plain.then_some(Self { part: read.index + usize::from(located), scalar, start })
+        is_plain.then_some(Self { part: read.index + usize::from(has_location), scalar, start })
     }
 
     /// Appends the values of a column as words: numbers as 64 bits, texts and names as the numbers
@@ -199,8 +205,8 @@ impl FieldCell {
             Scalar::U64 | Scalar::Pointer => {
                 let from = out.len();
                 extend(column, out, u64::from_le_bytes);
-                let all = out[from..].iter().fold(0, |all, word| all | word);
-                i64::try_from(all).ok()?;
+                let union = out[from..].iter().fold(0, |union, word| union | word);
+                i64::try_from(union).ok()?;
             }
             Scalar::Interned => {
                 let string_of = |id: [u8; 4]| facts.strings.get(u32::from_le_bytes(id) as usize).copied().flatten();
@@ -208,9 +214,9 @@ impl FieldCell {
                     out.push(string_of(*id)?.0.into());
                 }
             }
-            Scalar::Enum { index, wide } => {
+            Scalar::Enum { index, is_wide } => {
                 let names = enums.get(index as usize)?;
-                if wide {
+                if is_wide {
                     for number in column.as_chunks().0 {
                         out.push(names.get(u16::from_le_bytes(*number))?.0.into());
                     }

@@ -82,10 +82,10 @@ impl SpecCompiler<'_> {
             level: self.symbols.intern(level),
             fields: layout.fields.clone(),
             enums: self.enums.clone(),
-            located: layout.located,
-            columns: columns(&actions, layout.located),
-            columnar_actions: columnar_actions(&actions, layout.located, self.model),
-            columnar_links: columnar_links(&actions, layout.located, self.model),
+            has_location: layout.has_location,
+            columns: columns(&actions, layout.has_location),
+            columnar_actions: columnar_actions(&actions, layout.has_location, self.model),
+            columnar_links: columnar_links(&actions, layout.has_location, self.model),
             ..RecordProgram::new([&spec.name, &declaration.name, &layout.name], actions, self.symbols)
         })
     }
@@ -171,7 +171,7 @@ impl RecordProgram {
             level: symbols.intern(""),
             fields: Vec::new(),
             enums: Arc::new([]),
-            located: false,
+            has_location: false,
             sets_timestamps: actions.iter().any(|action| action.timestamp.is_some()),
             surveyed: actions.iter().any(|action| action.is_surveyed() && action.plain_value().is_none()),
             columns: Vec::new(),
@@ -188,11 +188,11 @@ impl RecordProgram {
 }
 
 /// The actions with values from one field of the records, each with its column.
-fn columns(actions: &[ProgramAction], located: bool) -> Vec<ValueColumn> {
+fn columns(actions: &[ProgramAction], has_location: bool) -> Vec<ValueColumn> {
     let column = |(number, action): (usize, &ProgramAction)| {
         let (_, read) = action.plain_value()?;
         // The source position is also a column.
-        Some(ValueColumn { action: u16::try_from(number).ok()?, part: read.index + usize::from(located) })
+        Some(ValueColumn { action: u16::try_from(number).ok()?, part: read.index + usize::from(has_location) })
     };
     actions.iter().enumerate().filter_map(column).collect()
 }

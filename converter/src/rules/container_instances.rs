@@ -25,7 +25,7 @@ const DENSE_NODES: usize = 16;
 pub(crate) struct PathTrie {
     children: FxHashMap<(PathNode, u32, KeyPart), PathNode>,
     /// An index of some of `children`.
-    dense: Vec<DenseChildren>,
+    dense_children: Vec<DenseChildren>,
     count: PathNode,
 }
 
@@ -42,7 +42,7 @@ struct DenseChildren {
 
 impl Default for PathTrie {
     fn default() -> Self {
-        Self { children: FxHashMap::default(), dense: Vec::new(), count: 1 }
+        Self { children: FxHashMap::default(), dense_children: Vec::new(), count: 1 }
     }
 }
 
@@ -50,7 +50,8 @@ impl PathTrie {
     #[inline]
     fn child(&mut self, node: PathNode, container: usize, key: KeyPart) -> PathNode {
         let container = u32::try_from(container).unwrap_or(u32::MAX);
-        if let Some(dense) = self.dense.iter().find(|dense| dense.node == node && dense.container == container) {
+        if let Some(dense) = self.dense_children.iter().find(|dense| dense.node == node && dense.container == container)
+        {
             let child = match key {
                 KeyPart::None => dense.keyless_child,
                 KeyPart::Int(key) => {
@@ -73,14 +74,14 @@ impl PathTrie {
             *count += 1;
             *count - 1
         });
-        let position = self.dense.iter().position(|dense| dense.node == node && dense.container == container);
+        let position = self.dense_children.iter().position(|dense| dense.node == node && dense.container == container);
         let dense_index = position.or_else(|| {
-            (self.dense.len() < DENSE_NODES).then(|| {
-                self.dense.push(DenseChildren { node, container, keyless_child: 0, children: Vec::new() });
-                self.dense.len() - 1
+            (self.dense_children.len() < DENSE_NODES).then(|| {
+                self.dense_children.push(DenseChildren { node, container, keyless_child: 0, children: Vec::new() });
+                self.dense_children.len() - 1
             })
         });
-        let Some(dense) = dense_index.map(|dense_index| &mut self.dense[dense_index]) else { return child };
+        let Some(dense) = dense_index.map(|dense_index| &mut self.dense_children[dense_index]) else { return child };
         match key {
             KeyPart::None => dense.keyless_child = child,
             KeyPart::Int(key) => {
@@ -122,7 +123,7 @@ impl PathTrie {
         node
     }
 
-    /// Follows the path of a target. `each` receives the node, container type and own keys of each
+    /// Follows the path of a target. `visit` receives the node, container type and own keys of each
     /// step.
     pub(crate) fn follow(
         &mut self,
@@ -130,7 +131,7 @@ impl PathTrie {
         scope: &RecordScope<'_>,
         scratch: &mut String,
         symbols: &mut Symbols,
-        mut each: impl FnMut(PathNode, usize, &[KeyPart]),
+        mut visit: impl FnMut(PathNode, usize, &[KeyPart]),
     ) -> PathNode {
         let mut node = 0;
         let mut parts: smallvec::SmallVec<[KeyPart; 4]> = smallvec::SmallVec::new();
@@ -148,7 +149,7 @@ impl PathTrie {
                     is_whole = key.is_whole();
                 }
             }
-            each(node, *container, &parts);
+            visit(node, *container, &parts);
         }
         node
     }
@@ -181,7 +182,7 @@ pub(crate) struct ContainerInstances {
     instances: Vec<LiveInstance>,
     free_indexes: Vec<usize>,
     created_count: u32,
-    current: Vec<Option<u32>>,
+    numbers: Vec<Option<u32>>,
     ended_count: u64,
     pub(crate) stacks: StateStacks,
     tops: BTreeMap<ContainerId, usize>,
@@ -190,7 +191,7 @@ pub(crate) struct ContainerInstances {
 impl ContainerInstances {
     /// The living instance of a path.
     pub(crate) fn instance_at(&self, node: PathNode) -> Option<usize> {
-        self.current.get(node as usize).copied().flatten().map(|number| number as usize)
+        self.numbers.get(node as usize).copied().flatten().map(|number| number as usize)
     }
 
     /// Adds a living instance for a path.
@@ -219,10 +220,10 @@ impl ContainerInstances {
             None => self.tops.insert(id, number),
         };
         let node = node as usize;
-        if self.current.len() <= node {
-            self.current.resize(node + 1, None);
+        if self.numbers.len() <= node {
+            self.numbers.resize(node + 1, None);
         }
-        self.current[node] = u32::try_from(number).ok();
+        self.numbers[node] = u32::try_from(number).ok();
         number
     }
 
@@ -238,7 +239,7 @@ impl ContainerInstances {
             Some(parent) => self.instances[parent].children.remove(&id),
             None => self.tops.remove(&id),
         };
-        self.current[node] = None;
+        self.numbers[node] = None;
         self.free_indexes.push(number);
     }
 

@@ -18,7 +18,7 @@ pub(crate) const PROCESS_NAME: &str = "process name";
 /// Adds rules for the records of `spec` that have none. They appear in the container marked
 /// `= stream`. Without such a container, they appear in an implicit tree of processes and threads.
 /// Processes are identified by rank if the job has ranks.
-pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
+pub(crate) fn with_default_rules(spec: &Spec, is_ranked: bool) -> Spec {
     let mut spec = spec.clone();
     spec.rules.resize(spec.records.len(), Vec::new());
     let is_bare = |number: &usize| !spec.has_rules(RecordId(id(*number))) && !is_drawn_by_text(&spec, *number);
@@ -26,7 +26,7 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
     if records.is_empty() {
         return spec;
     }
-    let container = stream_container(&mut spec, ranked);
+    let container = stream_container(&mut spec, is_ranked);
     let state = entity(container.ty, "span", "Span", EntityTypeKind::State);
     let event = entity(container.ty, "event", "Event", EntityTypeKind::Event);
     let mut entities = vec![state, event];
@@ -76,7 +76,7 @@ pub(crate) fn with_default_rules(spec: &Spec, ranked: bool) -> Spec {
 
 /// An action at the timestamp of its record, without a condition.
 fn action(verb: ActionVerb, fields: Vec<(String, Expr)>) -> Action {
-    Action { verb, timestamp: None, condition: None, fields, related: Vec::new(), collective: None }
+    Action { verb, timestamp: None, condition: None, fields, related_instances: Vec::new(), collective: None }
 }
 
 /// The parameters of the end of a span, if the record is an end that has parameters.
@@ -121,14 +121,14 @@ fn part(ty: EntityTypeId, name: &str, kind: RecordKind, instance: &Instance) -> 
     }
 }
 
-fn stream_container(spec: &mut Spec, ranked: bool) -> Instance {
+fn stream_container(spec: &mut Spec, is_ranked: bool) -> Instance {
     let marked = spec.containers.iter().position(|container| container.stream.is_some());
     if let Some(index) = marked {
         let keys = spec.containers[index].stream.clone().unwrap_or_default();
         return Instance { ty: ContainerTypeId(id(index)), keys, must_exist: false, span: None };
     }
     let name = |name: &str| PatternPiece::Name(name.to_owned(), ValueFormat::default());
-    let (keys, values) = if ranked {
+    let (keys, values) = if is_ranked {
         (vec!["rank"], vec![Builtin::Rank])
     } else {
         (vec!["host", "pid"], vec![Builtin::Host, Builtin::Pid])

@@ -29,7 +29,7 @@ pub(crate) fn spec_of(schema: &Schema, diagnostics: &mut Vec<TraceDiagnostic>) -
 pub(crate) fn layouts(schema: &Schema) -> Spec {
     let text = String::new;
     let levels = schema.levels.iter();
-    let levels = levels.map(|l| Level { name: l.name.clone(), doc: text(), enabled: l.enabled }).collect();
+    let levels = levels.map(|l| Level { name: l.name.clone(), doc: text(), is_enabled: l.is_enabled }).collect();
     let enums = schema.enums.iter();
     let values = |e: &EnumInfo| {
         let value = |v: &EnumValueInfo| EnumValue { name: v.name.clone(), doc: String::new(), number: v.number };

@@ -72,8 +72,8 @@ fn write_signed(
 fn append_timestamp(nanos: i64, precision: Option<usize>, out: &mut String) {
     let Some(digits) = precision.filter(|digits| *digits < 9) else {
         append_seconds(out, nanos);
-        let more = precision.unwrap_or(9) - 9;
-        out.extend(std::iter::repeat_n('0', more));
+        let zeros = precision.unwrap_or(9) - 9;
+        out.extend(std::iter::repeat_n('0', zeros));
         return;
     };
     let unit = 10i128.pow(u32::try_from(9 - digits).unwrap_or(0));

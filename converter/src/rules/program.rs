@@ -34,7 +34,7 @@ pub(crate) struct RecordProgram {
     pub(crate) enums: Arc<[EnumNames]>,
     pub(crate) actions: Vec<ProgramAction>,
     /// Whether its records have a source position.
-    pub(crate) located: bool,
+    pub(crate) has_location: bool,
     /// Whether an action has a timestamp of its own (`at`).
     pub(crate) sets_timestamps: bool,
     /// Whether the first pass needs the records.
@@ -55,7 +55,7 @@ pub(crate) struct ProgramAction {
     pub(crate) timestamp: Option<ExprCode>,
     pub(crate) condition: Option<ExprCode>,
     pub(crate) fields: Vec<(String, ExprCode)>,
-    pub(crate) related: Vec<(String, ContainerTarget)>,
+    pub(crate) related_targets: Vec<(String, ContainerTarget)>,
     /// Set if the state that it begins is a part of a collective operation.
     pub(crate) collective: Option<Box<CollectivePattern>>,
     /// Whether it names its container by values that several processes or threads can have.
@@ -272,7 +272,7 @@ impl FieldRead {
 /// keys.
 #[derive(Clone, Debug)]
 pub(crate) struct PathReferent {
-    pub(crate) distinct: Distinctness,
+    pub(crate) distinctness: Distinctness,
     /// The built-in keys of the path with their values. `None` if each value is the built-in
     /// itself.
     pub(crate) by_value: Option<Box<[(Builtin, ExprCode)]>>,

@@ -20,10 +20,10 @@ use super::stream_facts::ThreadKey;
 
 impl PathReferent {
     /// For a container whose path has these built-in keys with these values.
-    pub(crate) fn new(distinct: Distinctness, keys: &[(Builtin, ExprCode)], table: &Arc<ReferentTable>) -> Self {
+    pub(crate) fn new(distinctness: Distinctness, keys: &[(Builtin, ExprCode)], table: &Arc<ReferentTable>) -> Self {
         let is_own = |(builtin, code): &(Builtin, ExprCode)| matches!(code, ExprCode::Builtin(own) if own == builtin);
         let by_value = (!keys.iter().all(is_own)).then(|| keys.into());
-        Self { distinct, by_value, table: Arc::clone(table) }
+        Self { distinctness, by_value, table: Arc::clone(table) }
     }
 
     /// Whether it is the process and thread of the record itself, which all records of a stream
@@ -34,12 +34,12 @@ impl PathReferent {
 
     /// Whether it refers to a thread. The thread may depend on the time.
     pub(crate) fn is_of_thread(&self) -> bool {
-        self.distinct == Distinctness::Thread
+        self.distinctness == Distinctness::Thread
     }
 
     /// Whether all records of a stream share it and it identifies its container without the keys.
     pub(crate) fn is_fixed(&self) -> bool {
-        self.is_own() && self.distinct != Distinctness::Keys
+        self.is_own() && self.distinctness != Distinctness::Keys
     }
 
     /// The key; [`KeyPart::None`] if several processes or threads have the values.
@@ -69,7 +69,7 @@ impl PathReferent {
     }
 
     fn part(&self, process: u32, thread: Option<u32>) -> KeyPart {
-        let thread = match (self.distinct, thread) {
+        let thread = match (self.distinctness, thread) {
             _ if process == NO_PROCESS => BY_KEYS,
             (Distinctness::Process, _) => 0,
             (Distinctness::Thread, Some(thread)) => thread.saturating_add(1).min(BY_KEYS - 1),

@@ -33,7 +33,7 @@ pub(crate) struct ContainerModel {
     pub(crate) name: String,
     pub(crate) keys: Vec<String>,
     /// The distinction of its containers in addition to their keys.
-    pub(crate) distinct: Option<Distinctness>,
+    pub(crate) distinctness: Option<Distinctness>,
     /// Whether it is marked `= stream`, or shows threads and no container is marked.
     pub(crate) is_stream: bool,
     pub(crate) pattern: Vec<PatternPiece>,
@@ -99,12 +99,18 @@ impl RuleModel {
         self.types.len()
     }
 
-    /// The type with this parent, kind and name among the first `among` types.
-    pub(crate) fn shared_type(&self, among: usize, kind: PajeTypeKind, parent: TypeId, name: &str) -> Option<TypeId> {
+    /// The type with this parent, kind and name among the first `type_count` types.
+    pub(crate) fn shared_type(
+        &self,
+        type_count: usize,
+        kind: PajeTypeKind,
+        parent: TypeId,
+        name: &str,
+    ) -> Option<TypeId> {
         let same = |definition: &&TypeDefinition| {
             (definition.kind, definition.parent, definition.name.as_str()) == (kind, parent, name)
         };
-        self.types.iter().take(among).find(same).map(|definition| definition.ty)
+        self.types.iter().take(type_count).find(same).map(|definition| definition.ty)
     }
 
     /// Adds a value. Expressions refer to it by `name`. `label` is displayed.

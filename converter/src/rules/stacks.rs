@@ -79,8 +79,8 @@ impl StateStacks {
 
     /// Whether a stack still belongs to this container.
     #[inline]
-    pub(crate) fn is_of(&self, StackId(at): StackId, container: ContainerId) -> bool {
-        self.stacks.get(at as usize).is_some_and(|stack| stack.container == container)
+    pub(crate) fn is_of(&self, StackId(index): StackId, container: ContainerId) -> bool {
+        self.stacks.get(index as usize).is_some_and(|stack| stack.container == container)
     }
 }
 
@@ -88,14 +88,14 @@ impl Index<StackId> for StateStacks {
     type Output = StateStack;
 
     #[inline]
-    fn index(&self, StackId(at): StackId) -> &StateStack {
-        &self.stacks[at as usize]
+    fn index(&self, StackId(index): StackId) -> &StateStack {
+        &self.stacks[index as usize]
     }
 }
 
 impl IndexMut<StackId> for StateStacks {
     #[inline]
-    fn index_mut(&mut self, StackId(at): StackId) -> &mut StateStack {
-        &mut self.stacks[at as usize]
+    fn index_mut(&mut self, StackId(index): StackId) -> &mut StateStack {
+        &mut self.stacks[index as usize]
     }
 }

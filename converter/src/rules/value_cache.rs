@@ -33,8 +33,8 @@ impl KnownValues {
     }
 
     #[cold]
-    fn look_up(&mut self, all: &ValueTable, ty: TypeId, name: KeyPart, text: usize) -> Option<ValueId> {
-        let value = all.get(ty, name)?;
+    fn look_up(&mut self, table: &ValueTable, ty: TypeId, name: KeyPart, text: usize) -> Option<ValueId> {
+        let value = table.get(ty, name)?;
         if text < MAX_TEXTS {
             self.values.resize_with(self.values.len().max(ty.index() + 1), Vec::new);
             let values = &mut self.values[ty.index()];

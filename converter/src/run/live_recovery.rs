@@ -90,27 +90,27 @@ impl ProcessBuilder {
     }
 
     fn blocks(&mut self, snapshot: &LiveSnapshot, live: &mut LiveFileUse, file: Option<&File>) -> io::Result<()> {
-        for (&stream, &dropped) in &snapshot.dropped {
+        for (&stream, &dropped) in &snapshot.drops {
             let stream = self.streams.get_or_create(stream);
             stream.dropped = stream.dropped.max(dropped);
         }
         let mut pieces: Vec<&RecoveredPiece> = snapshot.pieces.iter().collect();
         pieces.sort_by_key(|piece| (piece.stream, piece.sequence, piece.slot_offset));
-        let mut before: Option<(u32, u64)> = None;
+        let mut previous_block: Option<(u32, u64)> = None;
         let mut payload = Vec::new();
         for piece in pieces {
             let name = (piece.stream, piece.sequence);
-            if before.map(|(stream, _)| stream) != Some(piece.stream) {
+            if previous_block.map(|(stream, _)| stream) != Some(piece.stream) {
                 let blocks = &mut self.streams.get_or_create(piece.stream).blocks;
                 blocks.sort_by_key(|block| (block.live, block.header.sequence, block.payload_offset));
             }
-            if before == Some(name) {
+            if previous_block == Some(name) {
                 let problem =
                     format!("block {} of stream {}, which another slot contains", piece.sequence, piece.stream);
                 self.note_unusable(piece, live, LiveError::Slot { offset: piece.slot_offset, problem });
                 continue;
             }
-            before = Some(name);
+            previous_block = Some(name);
             payload.resize(piece.bytes as usize, 0);
             if let Some(spool) = &snapshot.spooled {
                 let filled = read_at(spool, &mut payload, piece.offset)?;
@@ -155,10 +155,10 @@ impl ProcessBuilder {
             }
             sequence = sequence.saturating_add(1);
         }
-        let rest = &payload[skip..];
-        let walk = self.walk(rest, first, piece.last);
+        let remainder = &payload[skip..];
+        let walk = self.walk(remainder, first, piece.last);
         if let Some(error) = walk.error {
-            let (offset, valid_bytes, bytes) = (piece.slot_offset, walk.bytes as u64, rest.len() as u64);
+            let (offset, valid_bytes, bytes) = (piece.slot_offset, walk.bytes as u64, remainder.len() as u64);
             live.faults.push(LiveFault {
                 bytes: bytes - valid_bytes,
                 reason: LiveError::Records { offset, valid_bytes, bytes, error },
@@ -181,7 +181,7 @@ impl ProcessBuilder {
             sequence: if skip > 0 { sequence.saturating_sub(1).max(piece.sequence) } else { piece.sequence },
             raw_bytes: bytes,
             stored_bytes: bytes,
-            dropped: piece.dropped,
+            dropped: piece.drops,
             first_ticks: first,
             last_ticks: walk.last,
         };

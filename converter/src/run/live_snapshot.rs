@@ -37,7 +37,7 @@ pub(super) struct LiveSnapshot {
     /// The unusable parts.
     pub(super) faults: Vec<LiveFault>,
     /// Number of dropped records of each stream, even if all its records are in the file.
-    pub(super) dropped: BTreeMap<u32, u64>,
+    pub(super) drops: BTreeMap<u32, u64>,
     /// The file with the payloads.
     pub(super) spooled: Option<Arc<File>>,
 }
@@ -53,7 +53,7 @@ pub(super) struct RecoveredPiece {
     pub(super) first: u64,
     /// The timestamp of the last record.
     pub(super) last: u64,
-    pub(super) dropped: u64,
+    pub(super) drops: u64,
     /// Whether sequence numbers before its block may be skipped.
     pub(super) overwrites: bool,
     /// The offset of the payload in the spool, and its size in bytes.
@@ -74,7 +74,7 @@ impl LiveSnapshot {
         let file = File::open(path).map_err(unreadable)?;
         let header = LiveHeader::read(&file)?;
         let (pieces, faults, dropped) = (Vec::new(), Vec::new(), BTreeMap::new());
-        let mut snapshot = Self { file, header, pieces, faults, dropped, spooled: None };
+        let mut snapshot = Self { file, header, pieces, faults, drops: dropped, spooled: None };
         let mut last: BTreeMap<u32, u64> = BTreeMap::new();
         for range in snapshot.slot_ranges()? {
             snapshot.count_uncounted(range)?;
@@ -88,8 +88,8 @@ impl LiveSnapshot {
         // not. The contents of the passed slot, or the process file, then close the gap.
         let mut sequences: BTreeSet<(u32, u64)> = snapshot.pieces.iter().map(|p| (p.stream, p.sequence)).collect();
         let missing = |sequences: &BTreeSet<_>, head: &SlotHead| {
-            let before = last.get(&head.stream).is_some_and(|last| head.sequence < *last);
-            before && !sequences.contains(&(head.stream, head.sequence))
+            let is_earlier = last.get(&head.stream).is_some_and(|last| head.sequence < *last);
+            is_earlier && !sequences.contains(&(head.stream, head.sequence))
         };
         let faults = snapshot.faults.len();
         for range in snapshot.slot_ranges()? {
@@ -141,7 +141,7 @@ impl LiveSnapshot {
                 self.faults.push(LiveFault { bytes: u64::from(range.bytes), reason });
                 return Ok(None);
             }
-            let dropped = self.dropped.entry(head.stream).or_default();
+            let dropped = self.drops.entry(head.stream).or_default();
             *dropped = head.dropped.max(*dropped);
             if head.used_bytes == head.flushed_bytes {
                 return Ok(None);
@@ -153,9 +153,11 @@ impl LiveSnapshot {
                 read_at(&self.file, &mut payload, position).map_err(|e| LiveError::Unreadable(e.to_string()))?;
             payload.truncate(filled);
             fence(Ordering::Acquire);
-            let Some(after) = self.head(offset)?.filter(|after| head.same_block(after)) else { continue };
+            let Some(later_head) = self.head(offset)?.filter(|later_head| head.same_block(later_head)) else {
+                continue;
+            };
             let position = spool.append(&payload).map_err(|error| LiveError::Spool(error.to_string()))?;
-            return Ok(Some(piece(offset, &head, &after, position, filled)));
+            return Ok(Some(piece(offset, &head, &later_head, position, filled)));
         }
         Ok(None)
     }
@@ -163,7 +165,7 @@ impl LiveSnapshot {
     /// Counts the records of a slot that the process discarded, but did not count before it ended.
     fn count_uncounted(&mut self, range: SlotRange) -> Result<(), LiveError> {
         if let Some(head) = self.head(range.offset)?
-            && head.uncounted == Some(self.header.overwritten)
+            && head.uncounted == Some(self.header.overwrites)
         {
             let records = head.records.saturating_sub(head.flushed_records);
             self.header.dropped = self.header.dropped.saturating_add(u64::from(records));
@@ -202,16 +204,16 @@ pub(crate) fn entries_of(path: &Path) -> Result<Vec<LiveLogEntry>, LiveError> {
     Ok(LiveLogReader::new(&file, &header).map_while(Result::ok).collect())
 }
 
-fn piece(slot_offset: u64, head: &SlotHead, after: &SlotHead, offset: u64, filled: usize) -> RecoveredPiece {
+fn piece(slot_offset: u64, head: &SlotHead, later_head: &SlotHead, offset: u64, filled_bytes: usize) -> RecoveredPiece {
     #[expect(clippy::cast_possible_truncation, reason = "at most `head.used`, which has 32 bits")]
-    let bytes = filled as u32;
+    let bytes = filled_bytes as u32;
     RecoveredPiece {
         slot_offset,
         stream: head.stream,
         sequence: head.sequence,
         first: if head.flushed_bytes > 0 { head.flushed_last } else { head.first },
-        last: after.last,
-        dropped: after.dropped,
+        last: later_head.last,
+        drops: later_head.dropped,
         overwrites: head.overwrites,
         offset,
         bytes,

@@ -59,7 +59,7 @@ impl<'b> ProcessNames<'b> {
             }
             BlockKind::Stream => {
                 let known = self.building.streams.get(entry.stream);
-                let named = known.is_some_and(|stream| stream.described);
+                let named = known.is_some_and(|stream| stream.has_description);
                 // An entry that is not in the file is newer than the description in the file.
                 let adds = !entry.in_file || !named;
                 if adds {

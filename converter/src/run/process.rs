@@ -93,7 +93,7 @@ pub struct ProcessInRun {
     /// Damage that the scan found.
     pub damage: Vec<DamagedRange>,
     /// The damaged ranges between valid blocks. They are a part of `damage`.
-    pub torn: TornRanges,
+    pub torn_ranges: TornRanges,
     /// Its number in a sorted file, which contains several processes.
     pub part: Option<u32>,
     /// Number of missing blocks without records (names, specs, threads, clocks), by gaps in the
@@ -103,9 +103,9 @@ pub struct ProcessInRun {
     /// The next free sequence number of blocks without records, in the file.
     pub(crate) next_sequence: u64,
     /// Whether the file has a process block.
-    pub described: bool,
+    pub has_description: bool,
     /// The changes of a repair. `None` if the file was not repaired.
-    pub repaired: Option<RepairSummary>,
+    pub repair: Option<RepairSummary>,
     /// A live file that remains although the process ended in order.
     pub left_live: Option<PathBuf>,
     /// The path of its live file, if it is not in the folder of the process file.
@@ -167,9 +167,9 @@ pub(super) enum RecordExtent {
 impl RecordExtent {
     fn of(kind: &RecordType) -> Self {
         let fields = kind.fields.iter().try_fold(0, |sum: usize, field| sum.checked_add(field.ty.bytes()?));
-        let bytes = fields.and_then(|bytes| u32::try_from(bytes + if kind.located { 4 } else { 0 }).ok());
+        let bytes = fields.and_then(|bytes| u32::try_from(bytes + if kind.has_location { 4 } else { 0 }).ok());
         match bytes {
-            Some(bytes) if kind.located => Self::Located(bytes),
+            Some(bytes) if kind.has_location => Self::Located(bytes),
             Some(bytes) => Self::Fixed(bytes),
             None => Self::Varies,
         }
@@ -206,7 +206,7 @@ pub struct StreamInRun {
     /// was killed, or if the recorder is too old to write it.
     pub end: Option<LocalTicks>,
     /// Whether the file has a block that describes the thread of the stream.
-    pub described: bool,
+    pub has_description: bool,
     /// Its blocks of records, by sequence number.
     pub blocks: Vec<BlockIndex>,
     /// Records that the recorder dropped.
@@ -217,7 +217,7 @@ pub struct StreamInRun {
     /// million of them.
     pub(super) losses: Option<Box<StreamLosses>>,
     /// The highest sequence number of a damaged block that seems to be of this stream.
-    pub(super) torn: Option<u64>,
+    pub(super) torn_offset: Option<u64>,
     /// The identity of its thread within the process.
     pub(crate) thread: ThreadIdentity,
 }
@@ -256,7 +256,7 @@ impl StreamInRun {
 
     /// Whether a damaged block seems to follow all others. Its number of records is unknown.
     pub(crate) fn end_is_torn(&self) -> bool {
-        self.blocks.last().is_some_and(|last| self.torn > Some(last.header.sequence))
+        self.blocks.last().is_some_and(|last| self.torn_offset > Some(last.header.sequence))
     }
 }
 
@@ -325,7 +325,7 @@ pub struct LiveFileUse {
 #[non_exhaustive]
 pub struct RepairSummary {
     /// Whether the process had not ended in order.
-    pub unended: bool,
+    pub has_no_end: bool,
     /// Whether its live file was missing, too.
     pub without_live: bool,
     /// Number of damaged bytes that were left out.
@@ -419,10 +419,10 @@ impl ProcessInRun {
     /// were in private memory, or in a live file that is missing. Their number is unknown.
     #[must_use]
     pub fn has_missing_buffers(&self) -> bool {
-        let unended = !self.has_ended || self.repaired.is_some_and(|repaired| repaired.unended);
+        let unended = !self.has_ended || self.repair.is_some_and(|repaired| repaired.has_no_end);
         match self.buffers {
             Some(0 | 2) => unended,
-            Some(1) => self.repaired.map_or(!self.has_ended && self.live.is_none(), |repaired| repaired.without_live),
+            Some(1) => self.repair.map_or(!self.has_ended && self.live.is_none(), |repaired| repaired.without_live),
             _ => false,
         }
     }

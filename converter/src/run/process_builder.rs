@@ -54,15 +54,15 @@ impl ProcessBuilder {
                 self.torn_heads
                     .extend(records.map(|head| BlockNumber { stream: head.stream, sequence: head.sequence }));
                 self.cut_off = head.filter(|_| matches!(reason, FormatError::Truncated { .. }));
-                self.process.torn.count += 1;
-                self.process.torn.bytes += bytes;
+                self.process.torn_ranges.count += 1;
+                self.process.torn_ranges.bytes += bytes;
                 self.process.damage.push(DamagedRange { offset, bytes, reason });
             }
             ScanItem::Block { offset, block } => {
                 self.cut_off = None;
-                if let Err(why) = self.block(offset, &block) {
+                if let Err(error) = self.block(offset, &block) {
                     let bytes = block.header.block_bytes() as u64;
-                    self.process.damage.push(DamagedRange { offset, bytes, reason: why });
+                    self.process.damage.push(DamagedRange { offset, bytes, reason: error });
                 }
             }
         }
@@ -81,8 +81,8 @@ impl ProcessBuilder {
             _ => false,
         };
         if let Some(damage) = self.process.damage.pop_if(|_| is_there) {
-            self.process.torn.count -= 1;
-            self.process.torn.bytes -= damage.bytes;
+            self.process.torn_ranges.count -= 1;
+            self.process.torn_ranges.bytes -= damage.bytes;
             if kind == Some(BlockKind::Records) {
                 self.torn_heads.pop();
             }
@@ -109,7 +109,7 @@ impl ProcessBuilder {
             return Ok(());
         }
         let mut unpacked = Vec::new();
-        let payload = unpack(&block.header, block.stored, &mut unpacked)?;
+        let payload = unpack(&block.header, block.stored_body, &mut unpacked)?;
         match process_of_block(block.header.stream) {
             Some(number @ 1..) => {
                 self.other_processes.entry(number).or_default().table(kind, block.header.stream, payload)
@@ -136,7 +136,7 @@ impl ProcessBuilder {
 
     pub(super) fn process_tags(&mut self, payload: &[u8]) {
         let process = &mut self.process;
-        process.described = true;
+        process.has_description = true;
         for (number, bytes) in TagIterator(payload) {
             match number {
                 tag::PROCESS_ID => process.id = bytes.try_into().unwrap_or_default(),
@@ -165,7 +165,7 @@ impl ProcessBuilder {
 
     pub(super) fn stream_tags(&mut self, of: u32, payload: &[u8]) {
         let stream = self.streams.get_or_create(of);
-        stream.described = true;
+        stream.has_description = true;
         for (number, bytes) in TagIterator(payload) {
             match number {
                 tag::TID => stream.tid = integer(bytes),
@@ -197,7 +197,7 @@ impl ProcessBuilder {
                 tag::RECORDS_DROPPED => dropped = integer(bytes).unwrap_or(0),
                 tag::REPAIRED => {
                     let (state, repaired) = (integer(bytes), repaired.get_or_insert_default());
-                    repaired.unended = matches!(state, Some(1 | 2));
+                    repaired.has_no_end = matches!(state, Some(1 | 2));
                     repaired.without_live = state == Some(2);
                 }
                 tag::REPAIRED_DAMAGE => repaired.get_or_insert_default().damaged_bytes = integer(bytes).unwrap_or(0),
@@ -206,13 +206,13 @@ impl ProcessBuilder {
             }
         }
         self.process.has_ended = true;
-        self.process.repaired = repaired;
+        self.process.repair = repaired;
         self.process.totals = Some(RecordTotals { written_records, dropped });
     }
 
     pub(super) fn schema(&mut self, payload: &[u8]) -> Result<(), FormatError> {
         let (Some(base), Some(count)) = (word(payload, 0), word(payload, 4)) else {
-            return Err(FormatError::Truncated { needed: 8, found: payload.len() });
+            return Err(FormatError::Truncated { needed_bytes: 8, available_bytes: payload.len() });
         };
         let schema = Schema::decode(&payload[8..])?;
         let end = u64::from(base) + u64::from(count);
@@ -238,7 +238,7 @@ impl ProcessBuilder {
         for BlockNumber { stream: number, sequence } in std::mem::take(&mut self.torn_heads) {
             // A head that is damaged itself nearly always names a stream that does not exist.
             if let Some(stream) = self.streams.get_mut(number) {
-                stream.torn = stream.torn.max(Some(sequence));
+                stream.torn_offset = stream.torn_offset.max(Some(sequence));
             }
         }
         let mut other_processes = std::mem::take(&mut self.other_processes);
@@ -306,7 +306,7 @@ fn missed_before(block: &DecodedBlock<'_>) -> Option<DroppedRecords> {
         return None;
     }
     let mut unpacked = Vec::new();
-    let payload = unpack(&block.header, block.stored, &mut unpacked).ok()?;
+    let payload = unpack(&block.header, block.stored_body, &mut unpacked).ok()?;
     let first = RecordIterator::new(payload, block.header.first_ticks, |_| None).next()?.ok()?;
     (first.id == ID_DROPPED).then(|| DroppedRecords::decode(first.body)).flatten()
 }

@@ -89,7 +89,7 @@ const FIRST_BYTES: usize = 1 << 16;
 fn first_block(head: &[u8]) -> Option<&[u8]> {
     let block = decode_block(head.get(PREAMBLE_BYTES..)?).ok()?;
     (block.header.kind == BlockKind::Process as u8 && block.header.codec == PayloadCodec::Raw as u8)
-        .then_some(block.stored)
+        .then_some(block.stored_body)
 }
 
 /// The live file of a process file: at the path in the process block, otherwise in the same folder.

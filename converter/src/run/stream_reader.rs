@@ -130,16 +130,16 @@ impl<'r> RunStreamReader<'r> {
     }
 
     /// Adds to the gap before the next record.
-    fn add_to_gap(&mut self, dropped: &DroppedRecords) {
+    fn add_to_gap(&mut self, drops: &DroppedRecords) {
         let Some(gap) = &mut self.gap else {
-            self.gap = Some(*dropped);
+            self.gap = Some(*drops);
             return;
         };
-        gap.count = gap.count.saturating_add(dropped.count);
-        gap.bytes = gap.bytes.saturating_add(dropped.bytes);
-        gap.first_ticks = gap.first_ticks.min(dropped.first_ticks);
-        gap.last_ticks = gap.last_ticks.max(dropped.last_ticks);
-        gap.cause |= dropped.cause;
+        gap.count = gap.count.saturating_add(drops.count);
+        gap.bytes = gap.bytes.saturating_add(drops.bytes);
+        gap.first_ticks = gap.first_ticks.min(drops.first_ticks);
+        gap.last_ticks = gap.last_ticks.max(drops.last_ticks);
+        gap.cause |= drops.cause;
     }
 
     /// Adds at least `count` unreadable records between two timestamps in ticks to the gap.
@@ -148,19 +148,19 @@ impl<'r> RunStreamReader<'r> {
     }
 
     /// Adds reported drops to the gap and to the sums.
-    fn add_drops(&mut self, dropped: &DroppedRecords) {
-        self.add_to_gap(dropped);
-        let Some(sum) = self.losses.iter_mut().find(|sum| sum.cause == dropped.cause) else {
+    fn add_drops(&mut self, drops: &DroppedRecords) {
+        self.add_to_gap(drops);
+        let Some(sum) = self.losses.iter_mut().find(|sum| sum.cause == drops.cause) else {
             // A valid file has few causes. The limit keeps a damaged file from using much memory.
             if self.losses.len() < MAX_CAUSES {
-                self.losses.push(*dropped);
+                self.losses.push(*drops);
             }
             return;
         };
-        sum.count = sum.count.saturating_add(dropped.count);
-        sum.bytes = sum.bytes.saturating_add(dropped.bytes);
-        sum.first_ticks = sum.first_ticks.min(dropped.first_ticks);
-        sum.last_ticks = sum.last_ticks.max(dropped.last_ticks);
+        sum.count = sum.count.saturating_add(drops.count);
+        sum.bytes = sum.bytes.saturating_add(drops.bytes);
+        sum.first_ticks = sum.first_ticks.min(drops.first_ticks);
+        sum.last_ticks = sum.last_ticks.max(drops.last_ticks);
     }
 
     /// Skips the first blocks as long as `is_before` holds for the timestamp of their last record.
@@ -211,9 +211,9 @@ impl<'r> RunStreamReader<'r> {
         let Some(block) = self.stream.blocks.get(self.next_block).filter(|_| self.is_between_blocks()) else {
             return Ok(None);
         };
-        let before = self.next_block.checked_sub(1).map(|before| &self.stream.blocks[before]);
+        let previous_block = self.next_block.checked_sub(1).map(|previous_block| &self.stream.blocks[previous_block]);
         let is_packed = block.header.codec == PayloadCodec::Columns as u8;
-        if !is_packed || is_gap(before, block) || !is_due(block.header.first_ticks) {
+        if !is_packed || is_gap(previous_block, block) || !is_due(block.header.first_ticks) {
             return Ok(None);
         }
         let expected = block.header.records as usize;
@@ -318,7 +318,7 @@ impl<'r> RunStreamReader<'r> {
                     self.long_piece = self.payload.len().saturating_mul(2);
                     self.load_piece()?;
                 }
-                Some(Err(why)) => self.give_up_block(why),
+                Some(Err(error)) => self.give_up_block(error),
                 None => self.offset = self.payload.len(),
             }
         }
@@ -409,11 +409,11 @@ impl<'r> RunStreamReader<'r> {
             }
             return Ok(false);
         };
-        let before = self.next_block.checked_sub(1).map(|before| &self.stream.blocks[before]);
-        if is_gap(before, block) {
+        let previous_block = self.next_block.checked_sub(1).map(|previous_block| &self.stream.blocks[previous_block]);
+        if is_gap(previous_block, block) {
             self.is_marked = false;
             // The number of records in a missing block is unknown.
-            let first = if before.is_some() { self.ticks } else { block.header.first_ticks };
+            let first = if previous_block.is_some() { self.ticks } else { block.header.first_ticks };
             self.add_damage_to_gap(0, first, block.header.first_ticks);
         }
         self.next_block += 1;
@@ -450,11 +450,12 @@ impl<'r> RunStreamReader<'r> {
     }
 }
 
-/// Whether blocks are missing between two blocks. `before` is `None` at the start of a stream.
-/// After a block of the live file, the recorder may skip a sequence number. With the flag
+/// Whether blocks are missing between two blocks. `previous_block` is `None` at the start of a
+/// stream. After a block of the live file, the recorder may skip a sequence number. With the flag
 /// `OVERWRITTEN`, a `dropped` record already counts the missing blocks.
-pub(crate) fn is_gap(before: Option<&BlockIndex>, block: &BlockIndex) -> bool {
-    let expected = before.map_or(0, |before| before.header.sequence.saturating_add(1));
-    let explained = before.is_some_and(|before| before.live) || block.header.flags & flag::OVERWRITTEN != 0;
+pub(crate) fn is_gap(previous_block: Option<&BlockIndex>, block: &BlockIndex) -> bool {
+    let expected = previous_block.map_or(0, |previous_block| previous_block.header.sequence.saturating_add(1));
+    let explained =
+        previous_block.is_some_and(|previous_block| previous_block.live) || block.header.flags & flag::OVERWRITTEN != 0;
     !explained && block.header.sequence > expected
 }

@@ -60,7 +60,7 @@ pub struct CutSummary {
     pub left_out: u64,
     /// Number of records that could not be read: those of blocks with damaged contents and a
     /// correct checksum.
-    pub unreadable: u64,
+    pub unreadable_records: u64,
     /// If a time range is cut: errors of the clocks, the samples or the order of links that make
     /// its ends imprecise.
     pub errors: Vec<TraceDiagnostic>,
@@ -146,10 +146,10 @@ impl CutJob<'_> {
         streams: &[(usize, &StreamInRun)],
         folder: &Path,
     ) -> Result<(), CutError> {
-        let all: u64 = process.streams.iter().map(StreamInRun::records).sum();
+        let record_count: u64 = process.streams.iter().map(StreamInRun::records).sum();
         let selected: u64 = streams.iter().map(|(_, stream)| stream.records()).sum();
-        self.summary.left_out += all - selected;
-        self.report_progress(all - selected);
+        self.summary.left_out += record_count - selected;
+        self.report_progress(record_count - selected);
         if streams.is_empty() {
             return Ok(());
         }
@@ -201,7 +201,7 @@ impl CutJob<'_> {
             return Ok(());
         }
         let Ok(payload) = payload else {
-            self.summary.unreadable += records;
+            self.summary.unreadable_records += records;
             writer.report_unreadable(stream, records, first_ticks, last_ticks)?;
             return Ok(());
         };
@@ -211,7 +211,7 @@ impl CutJob<'_> {
         self.summary.left_out += readable - written_records;
         if let Some(from) = unreadable_from {
             let records = records.saturating_sub(readable);
-            self.summary.unreadable += records;
+            self.summary.unreadable_records += records;
             if self
                 .selection
                 .takes_some_of(self.timestamp(number, from, 0), self.timestamp(number, last_ticks, u64::MAX))
@@ -306,7 +306,7 @@ impl CutJob<'_> {
                 writer.write_raw(stream, ID_DROPPED, record.ticks, &mark.encode())?;
             }
             body.clear();
-            if process.record_type(record.id).is_some_and(|kind| kind.located) {
+            if process.record_type(record.id).is_some_and(|kind| kind.has_location) {
                 body.extend_from_slice(&record.site.to_le_bytes());
             }
             body.extend_from_slice(record.body);

@@ -167,7 +167,7 @@ pub struct DumpReport {
     /// order of links.
     pub diagnostics: Vec<TraceDiagnostic>,
     /// Data that was read and could not be decoded.
-    pub unreadable: Vec<Loss>,
+    pub unreadable_files: Vec<Loss>,
 }
 
 /// Visits the records of a run in order of time. Timestamps are those of a conversion with these
@@ -243,12 +243,12 @@ pub fn list_selected<E: From<ConvertError>>(
             Err(error) => Err(DumpStop::Visitor(error)),
         }
     });
-    let mut unreadable = Vec::new();
+    let mut unreadable_files = Vec::new();
     for source in &sources {
-        gaps::add_undecodable(&mut unreadable, source.reader());
+        gaps::add_undecodable(&mut unreadable_files, source.reader());
     }
     match result {
-        Ok(()) | Err(DumpStop::Enough) => Ok(DumpReport { clocks, diagnostics, unreadable }),
+        Ok(()) | Err(DumpStop::Enough) => Ok(DumpReport { clocks, diagnostics, unreadable_files }),
         Err(DumpStop::Visitor(error)) => Err(error),
         Err(DumpStop::Read(error)) => Err(ConvertError::from(error).into()),
     }

@@ -57,7 +57,7 @@ pub struct RunCensus {
     /// Dropped, missing and damaged records that `dropped` records report, by stream and cause.
     pub losses: Vec<DroppedRange>,
     /// Files with records that cannot be decoded, and reasons.
-    pub unreadable: Vec<Loss>,
+    pub unreadable_files: Vec<Loss>,
     /// The clock model.
     pub clocks: RunClocks,
 }
@@ -110,9 +110,9 @@ impl DroppedRange {
         ];
         let mut words: Vec<String> =
             entries.iter().filter(|(bit, _)| self.cause & bit != 0).map(|(_, word)| (*word).to_owned()).collect();
-        let rest = entries.iter().fold(self.cause, |rest, (bit, _)| rest & !bit);
-        if rest != 0 || words.is_empty() {
-            words.push(format!("cause {rest:#x}"));
+        let unknown_bits = entries.iter().fold(self.cause, |unknown_bits, (bit, _)| unknown_bits & !bit);
+        if unknown_bits != 0 || words.is_empty() {
+            words.push(format!("cause {unknown_bits:#x}"));
         }
         words
     }
@@ -127,7 +127,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
     clocks.start_at(first_timestamp(run, &clocks));
     let (mut end, mut undecodable, mut truncated_records) = (0, 0, 0);
     let mut kinds: BTreeMap<(&str, &str), RecordTypeCount> = BTreeMap::new();
-    let (mut losses, mut unreadable) = (Vec::new(), Vec::new());
+    let (mut losses, mut unreadable_files) = (Vec::new(), Vec::new());
     for (number, process) in run.processes.iter().enumerate() {
         let map = clocks.map(number);
         let error = |source| RunReadError { file: process.path.clone(), offset: 0, source };
@@ -139,7 +139,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
             end = last.map_or(end, |ticks| map.global_from_ticks(ticks).max(end));
             undecodable += reader.damaged_records();
             truncated_records += reader.truncated_records();
-            gaps::add_undecodable(&mut unreadable, &reader);
+            gaps::add_undecodable(&mut unreadable_files, &reader);
             let timestamp = |ticks| map.global_from_ticks(ticks);
             losses
                 .extend(reader.losses().iter().map(|dropped| dropped_range(dropped, number, stream_number, timestamp)));
@@ -151,7 +151,7 @@ pub fn count(run: &OpenRun, options: &ConvertOptions) -> Result<RunCensus, RunRe
     let records = kinds.iter().map(|kind| kind.records).sum();
     let bytes = kinds.iter().map(|kind| kind.bytes).sum();
     let end = GlobalNanos(end);
-    Ok(RunCensus { records, bytes, undecodable, end, kinds, truncated_records, losses, unreadable, clocks })
+    Ok(RunCensus { records, bytes, undecodable, end, kinds, truncated_records, losses, unreadable_files, clocks })
 }
 
 /// Records with one id.
@@ -194,12 +194,12 @@ fn add_kinds<'r>(
         });
         kind.records += records;
         // The source position is part of the record, but not of its body.
-        kind.bytes += bytes + if record.located { 4 * records } else { 0 };
+        kind.bytes += bytes + if record.has_location { 4 * records } else { 0 };
     }
 }
 
 fn dropped_range(
-    dropped: &DroppedRecords,
+    drops: &DroppedRecords,
     process: usize,
     stream: usize,
     timestamp: impl Fn(u64) -> i64,
@@ -207,10 +207,10 @@ fn dropped_range(
     DroppedRange {
         process,
         stream,
-        records: dropped.count,
-        bytes: dropped.bytes,
-        cause: dropped.cause,
-        first: GlobalNanos(timestamp(dropped.first_ticks)),
-        last: GlobalNanos(timestamp(dropped.last_ticks)),
+        records: drops.count,
+        bytes: drops.bytes,
+        cause: drops.cause,
+        first: GlobalNanos(timestamp(drops.first_ticks)),
+        last: GlobalNanos(timestamp(drops.last_ticks)),
     }
 }

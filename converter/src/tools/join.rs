@@ -100,7 +100,7 @@ impl OpenRun {
         for run in runs {
             merged_run.path = if merged_run.path.as_os_str().is_empty() { run.path } else { merged_run.path };
             merged_run.processes.extend(run.processes);
-            merged_run.unreadable.extend(run.unreadable);
+            merged_run.unreadable_files.extend(run.unreadable_files);
             merged_run.empty_live.extend(run.empty_live);
             merged_run.copies.extend(run.copies);
         }

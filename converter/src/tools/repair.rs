@@ -56,7 +56,7 @@ pub struct FileRepair {
     /// file.
     pub file: PathBuf,
     /// The process did not end in order.
-    pub unended: bool,
+    pub has_no_end: bool,
     /// The file ends early because the process was killed. If false, the file could not take all
     /// records, as on a full disk.
     pub is_killed: bool,
@@ -99,23 +99,23 @@ impl FileRepair {
         let live = process.live.as_ref().filter(|live| live.is_used);
         let repair = Self {
             file: if process.live_alone { process.path.with_extension("tmt") } else { process.path.clone() },
-            unended: !process.has_ended,
+            has_no_end: !process.has_ended,
             is_killed: !process.has_ended && process.end.is_none(),
-            damaged_pieces: process.torn.count,
-            damaged_bytes: process.torn.bytes,
+            damaged_pieces: process.torn_ranges.count,
+            damaged_bytes: process.torn_ranges.bytes,
             live_blocks: live.map_or(0, |live| live.blocks),
             live_records: live.map_or(0, |live| live.records),
             live: live.map(|live| live.path.clone()).or_else(|| process.left_live.clone()),
             live_is_damaged: live.is_some_and(|live| !live.faults.is_empty()),
             live_is_missing: (!process.has_ended && process.live.is_none()).then(|| missing_live(process)).flatten(),
         };
-        (repair.unended || repair.damaged_pieces > 0 || repair.live.is_some()).then_some(repair)
+        (repair.has_no_end || repair.damaged_pieces > 0 || repair.live.is_some()).then_some(repair)
     }
 
     /// Whether the file has to be rewritten. If not, there is only a live file to remove.
     #[must_use]
     pub const fn needs_rewrite(&self) -> bool {
-        self.unended || self.damaged_pieces > 0
+        self.has_no_end || self.damaged_pieces > 0
     }
 }
 
@@ -218,7 +218,7 @@ impl RepairWriter<'_, '_> {
         } else {
             self.sequence = self.sequence.max(header.sequence.saturating_add(1));
         }
-        self.put(&header, block.stored)
+        self.put(&header, block.stored_body)
     }
 
     fn name(&mut self, entry: &LiveLogEntry) -> io::Result<()> {
@@ -249,7 +249,7 @@ impl RepairWriter<'_, '_> {
 
     fn live_blocks(&mut self) -> Result<(), RepairError> {
         let Some(live) = &self.process.live else { return Ok(()) };
-        // Live blocks are read from their copy. The file is only a required argument.
+        // Live blocks are read from their copy in memory. The reader needs the file as an argument only.
         let read_error = |source| RunReadError { file: live.path.clone(), offset: 0, source };
         let file = File::open(&live.path).map_err(read_error)?;
         let mut stored_payload = Vec::new();
@@ -318,13 +318,13 @@ impl RepairWriter<'_, '_> {
 
     fn end(&mut self) -> io::Result<()> {
         let process = self.process;
-        let before = process.repaired.unwrap_or_default();
+        let old_repair = process.repair.unwrap_or_default();
         let in_streams = || process.streams.iter().map(StreamInRun::records).sum();
         let written_records = process.totals.map_or_else(in_streams, |totals| totals.written_records);
         let live = process.live.as_ref().map_or(0, |live| live.records);
         let without_live = process.buffers == Some(1) && process.has_missing_buffers();
         let is_killed = !process.has_ended && process.end.is_none();
-        let state = if without_live { 2 } else { u64::from(is_killed || before.unended) };
+        let state = if without_live { 2 } else { u64::from(is_killed || old_repair.has_no_end) };
         let mut tags = Vec::new();
         append_integer(&mut tags, tag::RECORDS_WRITTEN, written_records);
         append_integer(&mut tags, tag::RECORDS_DROPPED, process.dropped_records());
@@ -343,16 +343,20 @@ impl RepairWriter<'_, '_> {
             append_integer(&mut tags, tag::RECORDS_TRUNCATED, process.truncated_records);
         }
         append_integer(&mut tags, tag::REPAIRED, state);
-        append_integer(&mut tags, tag::REPAIRED_DAMAGE, process.torn.bytes.saturating_add(before.damaged_bytes));
-        append_integer(&mut tags, tag::REPAIRED_RECORDS, live.saturating_add(before.live_records));
+        append_integer(
+            &mut tags,
+            tag::REPAIRED_DAMAGE,
+            process.torn_ranges.bytes.saturating_add(old_repair.damaged_bytes),
+        );
+        append_integer(&mut tags, tag::REPAIRED_RECORDS, live.saturating_add(old_repair.live_records));
         self.write_raw(BlockKind::End, PROCESS_STREAM, 1, &tags)?;
         self.out.flush()
     }
 
-    fn put(&mut self, header: &BlockHeader, stored: &[u8]) -> io::Result<()> {
-        self.out.write_all(&header.encode(stored))?;
-        self.out.write_all(stored)?;
-        let padding = header.block_bytes() - HEADER_BYTES - stored.len();
+    fn put(&mut self, header: &BlockHeader, body: &[u8]) -> io::Result<()> {
+        self.out.write_all(&header.encode(body))?;
+        self.out.write_all(body)?;
+        let padding = header.block_bytes() - HEADER_BYTES - body.len();
         self.out.write_all(&[0; BLOCK_ALIGN][..padding])
     }
 }
@@ -406,16 +410,16 @@ impl RepairedBlock {
 fn numbers(process: &ProcessInRun) -> BTreeMap<RepairedBlock, u64> {
     let mut numbers = BTreeMap::new();
     for stream in &process.streams {
-        let (mut before, mut down, mut up): (Option<&BlockIndex>, u64, u64) = (None, 0, 0);
+        let (mut previous_block, mut down, mut up): (Option<&BlockIndex>, u64, u64) = (None, 0, 0);
         for block in &stream.blocks {
             let number = block.header.sequence;
-            if let Some(before) = before {
-                up += u64::from(before.header.sequence == number);
-                if before.live {
-                    down += number.saturating_sub(before.header.sequence.saturating_add(1));
+            if let Some(previous_block) = previous_block {
+                up += u64::from(previous_block.header.sequence == number);
+                if previous_block.live {
+                    down += number.saturating_sub(previous_block.header.sequence.saturating_add(1));
                 }
             }
-            before = Some(block);
+            previous_block = Some(block);
             if down != up {
                 let number = number.saturating_sub(down).saturating_add(up);
                 numbers.insert(RepairedBlock::new(stream.number, block), number);

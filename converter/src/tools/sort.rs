@@ -74,7 +74,7 @@ pub struct SortSummary {
     /// Number of records.
     pub records: u64,
     /// Number of records that could not be read. The file reports losses at their places.
-    pub unreadable: u64,
+    pub unreadable_records: u64,
     /// The diagnostics about the clocks, the samples and the order of links. Errors come first.
     pub diagnostics: Vec<TraceDiagnostic>,
 }
@@ -131,13 +131,13 @@ pub fn sort<W: Write>(run: &OpenRun, options: &ConvertOptions, out: W) -> Result
     let pass = MergePass {
         plan: &plan,
         selection: PassSelection { floors, item_selection: ItemSelection::ALL, pass_kind: PassKind::Records },
-        needs,
+        required_columns: needs,
         reads_ahead,
         readers,
     };
     let passed =
         pass.run(report_progress, &mut RecordVisitorFn(|item: RecordRef<'_>| Ok(writing.write_record(&item)?)))?;
-    writing.sort_summary.unreadable = passed.tallies.iter().map(|tally| tally.damaged_records).sum();
+    writing.sort_summary.unreadable_records = passed.tallies.iter().map(|tally| tally.damaged_records).sum();
     writing.sort_summary.diagnostics = diagnostics;
     Ok(writing.finish()?)
 }
@@ -255,9 +255,9 @@ impl<W: Write> SortWriter<'_, W> {
             let count = self.gap_of(item.stream, &record).unwrap_or(record.count);
             let (first_ticks, last_ticks) = (sorted(record.first_ticks), sorted(record.last_ticks));
             if record.cause != tracer_format::cause::DAMAGED {
-                let all =
+                let streams =
                     self.run.processes.get(plan.streams[item.stream].process).map_or(0, ProcessInRun::dropped_records);
-                self.dropped[item.stream] = self.dropped[item.stream].saturating_add(record.count).min(all);
+                self.dropped[item.stream] = self.dropped[item.stream].saturating_add(record.count).min(streams);
                 self.file.set_dropped(stream, self.dropped[item.stream]);
             }
             return self.file.record(
@@ -270,7 +270,7 @@ impl<W: Write> SortWriter<'_, W> {
         let process = &self.run.processes[plan.streams[item.stream].process];
         let Some(kind) = process.record_type(item.id) else { return Ok(()) };
         self.body.clear();
-        if kind.located {
+        if kind.has_location {
             self.body.extend_from_slice(&item.site.to_le_bytes());
         }
         let start = self.body.len();

@@ -115,9 +115,9 @@ fn table_entry(loader: &Loader, address: &CodeAddress<'_>) -> TableEntry {
             number += 1;
         }
     }
-    if let Some(found) = loader.find_symbol_info(instruction).filter(|_| entry.name.is_none()) {
-        entry.name = Some(display_name(found.name(), None));
-        entry.start = Some(found.address());
+    if let Some(symbol) = loader.find_symbol_info(instruction).filter(|_| entry.name.is_none()) {
+        entry.name = Some(display_name(symbol.name(), None));
+        entry.start = Some(symbol.address());
     }
     if entry.position.is_none() {
         entry.position = loader.find_location(instruction).ok().flatten().as_ref().and_then(source_position);

@@ -52,7 +52,7 @@ fn no_link_is_reversed_however_wrong_the_clocks_are() {
             verdict.check_order(&format!("{nodes} nodes, {hz} Hz, {record_delay} ns, {method:?}"));
             let causality = verdict.report.causality.unwrap();
             assert_eq!((causality.links, causality.circular), (2000, 0));
-            assert_eq!(causality.reversed > 100, method == CorrectionMethod::None, "{causality:?}");
+            assert_eq!(causality.reversals > 100, method == CorrectionMethod::None, "{causality:?}");
         }
     }
 }
@@ -121,7 +121,7 @@ fn two_components_are_joined_by_the_real_time_clock_and_flagged() {
         ..ClockRunParameters::default()
     };
     let verdict = in_order("two components", &parameters);
-    assert_eq!(verdict.report.causality.unwrap().reversed, 0, "each is corrected by its own messages");
+    assert_eq!(verdict.report.causality.unwrap().reversals, 0, "each is corrected by its own messages");
     let domains = &verdict.report.clocks.domains;
     assert!(domains[1..4].iter().all(|domain| domain.status == TimestampSource::Messages), "{domains:?}");
     assert!(domains[4..].iter().all(|domain| domain.status == TimestampSource::RealTime), "{domains:?}");

@@ -200,7 +200,7 @@ fn measure_from(bursts: &[f64], method: CorrectionMethod, began: u64) -> (ErrorM
     let mut meter = ErrorMeter::default();
     let mut options = ConvertOptions::default();
     options.clock = method;
-    options.causal = false;
+    options.has_causal_pass = false;
     let report = convert(&run, &options, &mut meter).unwrap();
     assert_eq!(report.counts.links, 20_000);
     (meter, report)

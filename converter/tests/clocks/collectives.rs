@@ -235,7 +235,7 @@ fn without_correction_wrong_clocks_violate_operations() {
     let folder = tempfile::tempdir().unwrap();
     let run = program.write(folder.path(), rank_of_one_clock, wrong_ticks(&[(0, 0), (500_000, 0)]), |_, _, _| {});
     let mut options = ConvertOptions::default();
-    options.causal = false;
+    options.has_causal_pass = false;
     options.clock = CorrectionMethod::None;
     let (parts, _) = parts_of(&run, &options);
     assert_eq!(violations(&parts).len(), 10);

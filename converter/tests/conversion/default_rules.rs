@@ -16,12 +16,13 @@ use tumit_test_support::pj_dump;
 use tumit_test_support::synthetic_run::{SyntheticFile, SyntheticProcess, SyntheticRecords};
 
 fn schema() -> Schema {
-    let record = |name: &str, kind, fields| RecordType { name: name.into(), level: 0, kind, located: false, fields };
+    let record =
+        |name: &str, kind, fields| RecordType { name: name.into(), level: 0, kind, has_location: false, fields };
     let n = vec![FieldInfo { name: "n".into(), ty: FieldType::One(Scalar::U32) }];
     Schema {
         version: tracer_format::schema::SCHEMA_VERSION,
         name: "plain".into(),
-        levels: vec![LevelInfo { name: "APP".into(), enabled: true }],
+        levels: vec![LevelInfo { name: "APP".into(), is_is_enabled: true }],
         records: vec![
             record("step.begin", RecordKind::Begin, n.clone()),
             record("step.end", RecordKind::End, vec![]),

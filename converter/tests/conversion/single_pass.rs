@@ -244,7 +244,7 @@ fn one_pass_gives_the_operations_of_two_passes() {
         options.threads = NonZeroUsize::new(threads);
         options.by_record = by_record;
         if !is_forward {
-            (options.causal, options.clock) = (false, CorrectionMethod::None);
+            (options.has_causal_pass, options.clock) = (false, CorrectionMethod::None);
         }
         let (keeping, restarting) = (
             SinkAbilities { keeps_open_links: true, can_restart: false },

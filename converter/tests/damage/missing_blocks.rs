@@ -100,7 +100,7 @@ fn reported_losses(bytes: &[u8]) -> (tempfile::TempDir, OpenRun, Vec<Loss>) {
     std::fs::write(folder.path().join("a.tmt"), bytes).unwrap();
     let run = OpenRun::open(folder.path()).unwrap();
     let mut losses = run.losses();
-    losses.extend(info::count(&run, &ConvertOptions::default()).unwrap().unreadable);
+    losses.extend(info::count(&run, &ConvertOptions::default()).unwrap().unreadable_files);
     (folder, run, losses)
 }
 

@@ -90,8 +90,8 @@ fn live_blocks_go_into_the_file() {
     assert_eq!(process.streams[0].blocks.iter().map(|block| block.header.sequence).collect::<Vec<_>>(), [0, 1, 2, 3]);
     let totals = process.totals.unwrap();
     assert_eq!((process.dropped_records(), totals.written_records, totals.dropped), (4, 14, 4));
-    let repair = process.repaired.unwrap();
-    assert_eq!((repair.unended, repair.damaged_bytes, repair.live_records), (true, 0, 7));
+    let repair = process.repair.unwrap();
+    assert_eq!((repair.has_no_end, repair.damaged_bytes, repair.live_records), (true, 0, 7));
     assert!(before.losses().iter().any(|loss| matches!(loss, Loss::NotEnded { .. })));
     assert!(matches!(&after.losses()[..], [Loss::Dropped { records: 4, .. }]), "{:?}", after.losses());
     // The good blocks have the same bytes, up to the first new block.

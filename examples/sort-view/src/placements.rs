@@ -44,7 +44,7 @@ impl Placements {
         }
         if events.is_empty() {
             return Err(PerspectiveError::NoData {
-                missing: format!("events of the type {EVENT_TYPE}"),
+                missing_data: format!("events of the type {EVENT_TYPE}"),
                 remedy: "record the example `parallel_sort`".to_owned(),
             });
         }

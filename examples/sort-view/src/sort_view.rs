@@ -23,7 +23,7 @@ impl PerspectiveView for SortView {
             title: "Parallel sort",
             group: ViewGroup::User,
             summary: "The array at the time cursor, and the disorder that is left.",
-            needs: "events `Placement` with the fields element, position, value and thread",
+            required_data: "events `Placement` with the fields element, position, value and thread",
             modes: &[TimeMode::At],
             options: &[],
         }
@@ -66,8 +66,8 @@ fn array_panel(placements: &Placements, array: &[ElementPlace], time: i64) -> Ch
     };
     ChartPanel::Marks(MarkChart {
         form: MarkForm::Bars,
-        horizontal: axis("position", last),
-        vertical: axis("value", largest),
+        horizontal_axis: axis("position", last),
+        vertical_axis: axis("value", largest),
         marks: array.iter().map(mark).collect(),
     })
 }

@@ -1,29 +1,18 @@
 //! The processes of browsers. A process serves many tests, because starting it costs more than most
 //! of them. It ends with the test process, also if that is killed.
 
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// A shell script that runs a browser until its standard input is closed, then removes the
-/// browser's profile. `$1` is the profile; the command follows.
-const KEEPER: &str = r#"trap : HUP INT TERM
-profile=$1; shift
-command -v "$1" || exit
-"$@" & browser=$!
-read -r _
-kill -9 "$browser"; wait "$browser"
-# What it has started writes to the last.
-rm -rf "$profile" || { sleep 1; rm -rf "$profile"; }"#;
+use super::process_keeper::ProcessKeeper;
 
 /// A browser. It ends when this value is dropped, or when the test process ends.
 #[derive(Debug)]
 pub(super) struct BrowserProcess {
-    /// The shell that ends the browser when its standard input is closed. This process has the
-    /// other side of the pipe.
-    keeper: Child,
+    keeper: ProcessKeeper,
     address: String,
 }
 
@@ -72,12 +61,12 @@ impl BrowserProcess {
         let choices = [
             ("browser.shell.checkDefaultBrowser", "false"),
             ("browser.startup.homepage_override.mstone", "\"ignore\""),
-            ("browser.aboutwelcome.enabled", "false"),
+            ("browser.aboutwelcome.is_enabled", "false"),
             ("datareporting.policy.dataSubmissionEnabled", "false"),
             ("toolkit.telemetry.reportingpolicy.firstRun", "false"),
             ("app.update.disabledForTesting", "true"),
-            ("network.captive-portal-service.enabled", "false"),
-            ("network.connectivity-service.enabled", "false"),
+            ("network.captive-portal-service.is_enabled", "false"),
+            ("network.connectivity-service.is_enabled", "false"),
             ("dom.events.testing.asyncClipboard", "true"),
             // Its window has the focus, regardless of other windows.
             ("focusmanager.testmode", "true"),
@@ -105,20 +94,15 @@ impl BrowserProcess {
         address: impl Fn(&str) -> Option<String>,
     ) -> Self {
         let name = browser.get_program();
-        let mut command = Command::new("sh");
-        command.args(["-c", KEEPER, "sh"]).arg(profile.path()).arg(name).args(browser.get_args());
-        command.envs(browser.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let keeper = command.spawn().unwrap_or_else(|error| panic!("cannot run a shell: {error}"));
-        // From now on, the shell removes the profile.
-        let profile = profile.keep();
+        let profile_path = profile.path().to_owned();
+        let keeper = ProcessKeeper::start(browser, profile);
         let mut process = Self { keeper, address: String::new() };
         let started = Instant::now();
         while process.address.is_empty() {
-            let text = std::fs::read_to_string(profile.join(file)).unwrap_or_default();
+            let text = std::fs::read_to_string(profile_path.join(file)).unwrap_or_default();
             process.address = address(&text).unwrap_or_default();
-            let is_there = process.keeper.try_wait().is_ok_and(|status| status.is_none());
-            assert!(is_there, "cannot run {}: `make packages` installs the programs for the tests", name.display());
+            let is_running = process.keeper.is_running();
+            assert!(is_running, "cannot run {}: `make packages` installs the programs for the tests", name.display());
             assert!(started.elapsed() < patience, "{} does not print its address", name.display());
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -128,14 +112,5 @@ impl BrowserProcess {
     /// The address of the browser's web socket.
     pub(super) fn address(&self) -> &str {
         &self.address
-    }
-}
-
-impl Drop for BrowserProcess {
-    fn drop(&mut self) {
-        // The shell ends when its input is closed.
-        drop(self.keeper.stdin.take());
-        // It may have ended already.
-        let _ = self.keeper.wait();
     }
 }

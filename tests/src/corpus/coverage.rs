@@ -25,8 +25,8 @@ const SCALARS: [Scalar; 18] = [
     Scalar::Bool,
     Scalar::Date,
     Scalar::Pointer,
-    Scalar::Enum { index: 0, wide: false },
-    Scalar::Enum { index: 0, wide: true },
+    Scalar::Enum { index: 0, is_wide: false },
+    Scalar::Enum { index: 0, is_wide: true },
     Scalar::Interned,
     Scalar::String,
     Scalar::Bytes,
@@ -118,8 +118,8 @@ fn spec_features(spec: &Spec, add: &mut impl FnMut(&str, bool)) {
     add("a constant", !spec.constants.is_empty());
     add("a name of another type", spec.aliases.iter().any(|alias| !alias.text.starts_with('[')));
     add("a name of an array", spec.aliases.iter().any(|alias| alias.text.starts_with('[')));
-    add("a level by default off", spec.levels.iter().any(|level| !level.enabled));
-    add("a level by default on", spec.levels.iter().any(|level| level.enabled));
+    add("a level by default off", spec.levels.iter().any(|level| !level.is_enabled));
+    add("a level by default on", spec.levels.iter().any(|level| level.is_enabled));
     let used: BTreeSet<usize> = spec.records.iter().map(|record| record.level.index()).collect();
     add("a level without events", used.len() < spec.levels.len());
     add("a rule", spec.rules.iter().any(|actions| !actions.is_empty()));
@@ -163,7 +163,7 @@ fn spec_features(spec: &Spec, add: &mut impl FnMut(&str, bool)) {
         let begin = &spec.records[span.begin.index()];
         add("a span, async", span.is_async);
         add("a span with parameters of its end", span.absent_end.is_some());
-        add("a span, async and located", span.is_async && begin.layout.located);
+        add("a span, async and located", span.is_async && begin.layout.has_location);
     }
 }
 
@@ -176,7 +176,7 @@ fn record_features(spec: &Spec, record: &RecordDecl, features: &mut BTreeSet<Str
     let layout = &record.layout;
     let kind = if layout.kind == RecordKind::Event { "an event" } else { "a span" };
     add(kind, true);
-    add(&format!("{kind}, located"), layout.located);
+    add(&format!("{kind}, located"), layout.has_location);
     if layout.kind != RecordKind::End {
         add(&format!("{kind} with parameters"), !layout.fields.is_empty());
         add(&format!("{kind} without parameters"), layout.fields.is_empty());
@@ -200,7 +200,7 @@ fn record_features(spec: &Spec, record: &RecordDecl, features: &mut BTreeSet<Str
 /// The name of a type, without its length or enum.
 fn ty(ty: FieldType) -> String {
     let name = |scalar| match scalar {
-        Scalar::Enum { wide, .. } => format!("{} enum", if wide { "wide" } else { "narrow" }),
+        Scalar::Enum { is_wide, .. } => format!("{} enum", if is_wide { "wide" } else { "narrow" }),
         scalar => format!("{scalar:?}"),
     };
     match ty {

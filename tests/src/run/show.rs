@@ -32,10 +32,10 @@ impl ProcessFile {
         let (mut text, mut listed) = (ty.name.clone(), ty.name.clone());
         let mut bytes = body.to_vec();
         let (mut position, mut place) = (0, None);
-        if ty.located && site == 0 {
+        if ty.has_location && site == 0 {
             text += " @unknown";
             place = Some(("unknown".to_owned(), None));
-        } else if ty.located {
+        } else if ty.has_location {
             let (file, line) =
                 self.sites.get(&site).unwrap_or_else(|| panic!("the tables do not contain position {site}"));
             let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -219,7 +219,7 @@ fn read_file(path: &Path) -> DecodedFile {
             .unwrap_or_else(|error| panic!("byte {position} of {}: {error}", file.name));
         position += block.header.block_bytes();
         let header = block.header;
-        let unpacked = tracer_format::block::unpack(&header, block.stored, &mut Vec::new()).unwrap().to_vec();
+        let unpacked = tracer_format::block::unpack(&header, block.stored_body, &mut Vec::new()).unwrap().to_vec();
         assert_eq!(unpacked.len(), header.raw_bytes as usize);
         let kind = BlockKind::from_number(header.kind).unwrap();
         if kind == BlockKind::Records {
@@ -321,7 +321,7 @@ fn read_records(file: &mut DecodedFile, header: &tracer_format::BlockHeader, pay
         let names = kind.fields.iter().map(|field| field.name.clone());
         let fields = names.zip(values(&kind.fields, raw.body).map(|value| file.value(schema, value))).collect();
         let site = (raw.site != 0).then(|| file.sites[&raw.site].clone());
-        assert!(!kind.located || site.is_some());
+        assert!(!kind.has_location || site.is_some());
         stream.records.push(DecodedRecord {
             trace: schema.name.clone(),
             name: kind.name.clone(),

@@ -313,7 +313,7 @@ impl NamedQueries<'_> {
             let mut firsts = BTreeSet::new();
             let counted = self.source.link_counts(ty, time_range_of(range), exponent, &mut |links| {
                 let key = (ids[&links.start].clone(), ids[&links.end].clone(), links.start_bin, links.end_bin);
-                *counts.entry((key, links.reversed)).or_default() += links.count;
+                *counts.entry((key, links.is_reversed)).or_default() += links.count;
                 firsts.insert(links.first);
                 Ok(())
             });

@@ -1,4 +1,4 @@
-//! [`XorshiftGenerator`]: reproducible random numbers for tests whose expected results depend on
+//! [`XorshiftGenerator`]: reproducible random numbers. Tests compute their expected results from
 //! them.
 
 /// A generator of random numbers (xorshift with the shifts 13, 7 and 17). Its state is not 0. It

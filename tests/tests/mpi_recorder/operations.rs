@@ -84,7 +84,8 @@ fn check_empty_operations(library: &MpiLibrary, records: &[Value]) {
             && number(record, "bytes") == 0
     };
     let kinds: Vec<String> = records.iter().filter(is_empty).map(|record| text(record, "kind")).collect();
-    // Each of three ranks calls `MPI_Bcast` and `MPI_Ibcast`, whose operation has its own record.
+    // Each of three ranks calls `MPI_Bcast` and `MPI_Ibcast`. The operation of `MPI_Ibcast` has its
+    // own record, so there are three records per rank.
     assert_eq!(kinds, ["none"; 9], "{library:?}");
 }
 

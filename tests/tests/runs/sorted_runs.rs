@@ -99,7 +99,7 @@ fn in_order(bytes: &[u8]) -> usize {
         last_first = block.header.first_ticks;
         emit_before(&mut blocks, last_first);
         let mut buffer = Vec::new();
-        let payload = unpack(&block.header, block.stored, &mut buffer).unwrap();
+        let payload = unpack(&block.header, block.stored_body, &mut buffer).unwrap();
         let kind = |id: u16| schema.records.get(usize::from(id) - 1);
         let records = tracer_format::RecordIterator::new(payload, last_first, kind);
         let dates: Vec<u64> = records.map(|record| record.unwrap().ticks).collect();
@@ -120,7 +120,7 @@ fn schema_of(bytes: &[u8]) -> tracer_format::Schema {
         position += block.header.block_bytes();
         if block.header.kind == BlockKind::Schema as u8 {
             let mut buffer = Vec::new();
-            return tracer_format::Schema::decode(&unpack(&block.header, block.stored, &mut buffer).unwrap()[8..])
+            return tracer_format::Schema::decode(&unpack(&block.header, block.stored_body, &mut buffer).unwrap()[8..])
                 .unwrap();
         }
     }

@@ -15,7 +15,7 @@
 //! let mut file = Vec::new();
 //! append_block(&mut file, &header, payload);
 //! let block = decode_block(&file)?;
-//! assert_eq!(block.stored, payload);
+//! assert_eq!(block.stored_body, payload);
 //!
 //! // The checksum detects damage.
 //! file[tracer_format::HEADER_BYTES] ^= 1;
@@ -164,7 +164,7 @@ impl BlockHeader {
     /// If the magic is missing, there are too few bytes, or a size is out of range.
     pub fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let Some(b) = bytes.first_chunk::<HEADER_BYTES>() else {
-            return Err(FormatError::Truncated { needed: HEADER_BYTES, found: bytes.len() });
+            return Err(FormatError::Truncated { needed_bytes: HEADER_BYTES, available_bytes: bytes.len() });
         };
         if b[..8] != BLOCK_MAGIC {
             return Err(FormatError::NoBlock);
@@ -203,7 +203,7 @@ pub struct DecodedBlock<'a> {
     /// Decoded and checked.
     pub header: BlockHeader,
     /// The stored payload, packed by [`BlockHeader::codec`].
-    pub stored: &'a [u8],
+    pub stored_body: &'a [u8],
 }
 
 /// Reads the block at the start of `bytes`.
@@ -212,19 +212,19 @@ pub struct DecodedBlock<'a> {
 /// Any [`FormatError`] of blocks. Nothing is allocated.
 pub fn decode_block(bytes: &[u8]) -> Result<DecodedBlock<'_>, FormatError> {
     let header = BlockHeader::decode(bytes)?;
-    let needed = HEADER_BYTES + header.stored_bytes as usize;
-    let Some(stored) = bytes.get(HEADER_BYTES..needed) else {
-        return Err(FormatError::Truncated { needed, found: bytes.len() });
+    let needed_bytes = HEADER_BYTES + header.stored_bytes as usize;
+    let Some(stored_body) = bytes.get(HEADER_BYTES..needed_bytes) else {
+        return Err(FormatError::Truncated { needed_bytes, available_bytes: bytes.len() });
     };
     let mut head = [0; HEADER_BYTES];
     head.copy_from_slice(&bytes[..HEADER_BYTES]);
     head[8..12].fill(0);
-    let computed = crc32c(crc32c(0, &head), stored);
+    let computed_checksum = crc32c(crc32c(0, &head), stored_body);
     let expected = u32_at(bytes, 8);
-    if computed != expected {
-        return Err(FormatError::Checksum { stored: expected, computed });
+    if computed_checksum != expected {
+        return Err(FormatError::Checksum { stored_checksum: expected, computed_checksum });
     }
-    Ok(DecodedBlock { header, stored })
+    Ok(DecodedBlock { header, stored_body })
 }
 
 /// Returns the payload of a block: as stored, or unpacked into `buffer`.
@@ -261,14 +261,10 @@ pub fn unpack<'b>(
 
 /// Reads the columns of a block of records for which `is_selected` returns true. See
 /// [`BlockColumns::read`]. `None` if the block has another codec or is damaged.
-pub fn columns(
-    header: &BlockHeader,
-    stored: &[u8],
-    is_selected: impl FnMut(u16, usize) -> bool,
-) -> Option<BlockColumns> {
+pub fn columns(header: &BlockHeader, body: &[u8], is_selected: impl FnMut(u16, usize) -> bool) -> Option<BlockColumns> {
     let size = header.raw_bytes as usize;
     let fits = size <= MAX_PAYLOAD_BYTES && header.codec == PayloadCodec::Columns as u8;
-    if fits { BlockColumns::read(stored, size, is_selected) } else { None }
+    if fits { BlockColumns::read(body, size, is_selected) } else { None }
 }
 
 /// Appends a block with this header and stored payload, padded.
@@ -311,7 +307,7 @@ mod tests {
             append_block(&mut bytes, &header, &payload);
             let block = decode_block(&bytes).unwrap();
             prop_assert_eq!(block.header, header);
-            prop_assert_eq!(block.stored, &payload[..]);
+            prop_assert_eq!(block.stored_body, &payload[..]);
             prop_assert_eq!(bytes.len(), header.block_bytes());
             let checked = HEADER_BYTES + payload.len();
             bytes[at.index(checked)] ^= 1 << bit;

@@ -32,8 +32,8 @@ const fn tables() -> [[u32; 256]; 8] {
     while k < 8 {
         let mut n = 0;
         while n < 256 {
-            let before = tables[k - 1][n];
-            tables[k][n] = tables[0][(before & 0xFF) as usize] ^ (before >> 8);
+            let previous = tables[k - 1][n];
+            tables[k][n] = tables[0][(previous & 0xFF) as usize] ^ (previous >> 8);
             n += 1;
         }
         k += 1;
@@ -113,10 +113,10 @@ fn over_zeros(state: u32) -> u32 {
 #[must_use]
 pub fn crc32c(crc: u32, bytes: &[u8]) -> u32 {
     let mut crc = !crc;
-    let (threes, rest) = bytes.as_chunks::<{ 3 * LANE_BYTES }>();
+    let (threes, remainder) = bytes.as_chunks::<{ 3 * LANE_BYTES }>();
     for three in threes {
-        let (first, others) = three.split_at(LANE_BYTES);
-        let (second, third) = others.split_at(LANE_BYTES);
+        let (first, later_lanes) = three.split_at(LANE_BYTES);
+        let (second, third) = later_lanes.split_at(LANE_BYTES);
         let (first, second, third) = (first.as_chunks().0, second.as_chunks().0, third.as_chunks().0);
         let (mut a, mut b, mut c) = (crc, 0, 0);
         for ((first, second), third) in first.iter().zip(second).zip(third) {
@@ -124,11 +124,11 @@ pub fn crc32c(crc: u32, bytes: &[u8]) -> u32 {
         }
         crc = over_zeros(over_zeros(a) ^ b) ^ c;
     }
-    let (chunks, rest) = rest.as_chunks::<8>();
+    let (chunks, remainder) = remainder.as_chunks::<8>();
     for chunk in chunks {
         crc = step(crc, *chunk);
     }
-    for &byte in rest {
+    for &byte in remainder {
         crc = TABLES[0][usize::from(crc.to_le_bytes()[0] ^ byte)] ^ (crc >> 8);
     }
     !crc

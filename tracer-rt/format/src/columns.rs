@@ -12,7 +12,7 @@
 //!
 //! let field = FieldInfo { name: "n".to_owned(), ty: FieldType::One(Scalar::U32) };
 //! let (name, kind) = ("tick".to_owned(), RecordKind::Event);
-//! let record_type = RecordType { name, level: 0, kind, located: false, fields: vec![field] };
+//! let record_type = RecordType { name, level: 0, kind, has_location: false, fields: vec![field] };
 //!
 //! // A hundred records: id, ticks since the previous record, and the field.
 //! let mut payload = Vec::new();

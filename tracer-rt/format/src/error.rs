@@ -9,16 +9,16 @@ pub enum FormatError {
     /// The format version is not one that this crate reads.
     Version {
         /// Version of the file.
-        found: u16,
+        version: u16,
         /// Newest version that this crate reads.
         supported: u16,
     },
     /// The bytes end too early.
     Truncated {
         /// Bytes needed.
-        needed: usize,
+        needed_bytes: usize,
         /// Bytes found.
-        found: usize,
+        available_bytes: usize,
     },
     /// There is no block magic at the start of a block.
     NoBlock,
@@ -30,9 +30,9 @@ pub enum FormatError {
     /// The checksum differs.
     Checksum {
         /// The stored checksum.
-        stored: u32,
+        stored_checksum: u32,
         /// The computed checksum.
-        computed: u32,
+        computed_checksum: u32,
     },
     /// The payload's codec is unknown.
     UnknownCodec(u8),
@@ -66,14 +66,19 @@ impl std::fmt::Display for FormatError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotARun => write!(f, "not a Tumit run file (its first bytes are not `±TUMIT`)"),
-            Self::Version { found, supported } => {
-                write!(f, "format version {found}, but this program reads versions 1 to {supported}")
+            Self::Version { version, supported } => {
+                write!(f, "format version {version}, but this program reads versions 1 to {supported}")
             }
-            Self::Truncated { needed, found } => write!(f, "cut short: {needed} bytes expected, {found} found"),
+            Self::Truncated { needed_bytes, available_bytes: version } => {
+                write!(f, "cut short: {needed_bytes} bytes expected, {version} found")
+            }
             Self::NoBlock => write!(f, "no block starts here"),
-            Self::BadSize { found } => write!(f, "the block size of {found} bytes is out of range"),
-            Self::Checksum { stored, computed } => {
-                write!(f, "the block is damaged: its checksum is {computed:08x}, expected {stored:08x}")
+            Self::BadSize { found: version } => write!(f, "the block size of {version} bytes is out of range"),
+            Self::Checksum { stored_checksum, computed_checksum } => {
+                write!(
+                    f,
+                    "the block is damaged: its checksum is {computed_checksum:08x}, expected {stored_checksum:08x}"
+                )
             }
             Self::UnknownCodec(codec) => {
                 write!(f, "unknown codec {codec}, perhaps of a newer recorder; read the file with a newer tumit")
@@ -86,7 +91,7 @@ impl std::fmt::Display for FormatError {
             Self::NoOwner { stream } => {
                 write!(f, "the process of stream {stream} is unknown: its description is missing")
             }
-            Self::BadSchema(why) => write!(f, "the schema cannot be decoded: {why}"),
+            Self::BadSchema(reason) => write!(f, "the schema cannot be decoded: {reason}"),
         }
     }
 }

@@ -18,14 +18,14 @@ pub fn preamble() -> [u8; PREAMBLE_BYTES] {
 /// If the magic is wrong, or the version is newer than this crate.
 pub fn check_preamble(bytes: &[u8]) -> Result<u16, FormatError> {
     let Some(head) = bytes.first_chunk::<PREAMBLE_BYTES>() else {
-        return Err(FormatError::Truncated { needed: PREAMBLE_BYTES, found: bytes.len() });
+        return Err(FormatError::Truncated { needed_bytes: PREAMBLE_BYTES, available_bytes: bytes.len() });
     };
     if head[..8] != FILE_MAGIC {
         return Err(FormatError::NotARun);
     }
     let version = u16::from_le_bytes([head[8], head[9]]);
     if version > FORMAT_VERSION || version == 0 {
-        return Err(FormatError::Version { found: version, supported: FORMAT_VERSION });
+        return Err(FormatError::Version { version, supported: FORMAT_VERSION });
     }
     Ok(version)
 }

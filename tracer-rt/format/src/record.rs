@@ -7,7 +7,7 @@
 //! let ty = FieldType::One(Scalar::U8);
 //! let (name, fields) = ("tick".to_owned(), vec![FieldInfo { name: "n".to_owned(), ty }]);
 //! let kind = RecordKind::Event;
-//! let record_type = RecordType { name, level: 0, kind, located: false, fields };
+//! let record_type = RecordType { name, level: 0, kind, has_location: false, fields };
 //!
 //! // Id 1, five ticks after the start of the block, and the field.
 //! let payload = [1, 0, 5, 0, 0, 0, 42];
@@ -121,11 +121,11 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
         loop {
             let start = self.position;
             let bad = FormatError::BadRecord { offset: start };
-            let rest = &self.payload[start..];
-            let Some(head) = rest.first_chunk::<RECORD_HEAD_BYTES>() else { return Err(bad) };
+            let bytes = &self.payload[start..];
+            let Some(head) = bytes.first_chunk::<RECORD_HEAD_BYTES>() else { return Err(bad) };
             let id = u16::from_le_bytes([head[0], head[1]]);
             let ticks = self.ticks.wrapping_add(u64::from(u32_at(head, 2)));
-            let body = &rest[RECORD_HEAD_BYTES..];
+            let body = &bytes[RECORD_HEAD_BYTES..];
             if id == ID_WIDE_TIMESTAMP {
                 let Some(ticks) = body.first_chunk::<8>() else { return Err(bad) };
                 self.ticks = u64::from_le_bytes(*ticks);
@@ -142,7 +142,7 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
                     return Err(FormatError::UnknownRecord { id, offset: start });
                 };
                 let Some(length) = body_bytes(kind, body) else { return Err(bad) };
-                let site = if kind.located && body.len() >= 4 { u32_at(body, 0) } else { 0 };
+                let site = if kind.has_location && body.len() >= 4 { u32_at(body, 0) } else { 0 };
                 (site, length)
             };
             let Some(body) = body.get(..length) else { return Err(bad) };
@@ -155,7 +155,7 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> RecordIterator<'a, F> {
 }
 
 fn site_bytes<'t>(id: u16, record_type: &impl Fn(u16) -> Option<&'t RecordType>) -> bool {
-    id != ID_DROPPED && record_type(id).is_some_and(|kind| kind.located)
+    id != ID_DROPPED && record_type(id).is_some_and(|kind| kind.has_location)
 }
 
 impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Iterator for RecordIterator<'a, F> {
@@ -175,7 +175,7 @@ impl<'a, 't, F: Fn(u16) -> Option<&'t RecordType>> Iterator for RecordIterator<'
 
 /// Size in bytes of the part after id and delta. `None` if it extends beyond the end of `body`.
 fn body_bytes(kind: &RecordType, body: &[u8]) -> Option<usize> {
-    let mut position = if kind.located { 4 } else { 0 };
+    let mut position = if kind.has_location { 4 } else { 0 };
     for field in &kind.fields {
         position += field_bytes(field.ty, body.get(position..)?)?;
     }
@@ -289,7 +289,7 @@ mod tests {
             name: "all".into(),
             level: 0,
             kind: RecordKind::Event,
-            located: true,
+            has_location: true,
             fields: vec![
                 field("a", FieldType::One(Scalar::U16)),
                 field("b", FieldType::One(Scalar::String)),
@@ -315,10 +315,10 @@ mod tests {
         payload.extend([0; 4]);
         payload.extend(1_000_000u64.to_le_bytes());
         payload.extend(record(7));
-        let all: Vec<_> =
+        let records: Vec<_> =
             RecordIterator::new(&payload, 100, |id| (id == 5).then_some(&kind)).map(Result::unwrap).collect();
-        assert_eq!((all[0].ticks, all[1].ticks, all[0].site), (100, 1_000_007, 9));
-        let values: Vec<_> = values(&kind.fields, all[0].body).collect();
+        assert_eq!((records[0].ticks, records[1].ticks, records[0].site), (100, 1_000_007, 9));
+        let values: Vec<_> = values(&kind.fields, records[0].body).collect();
         assert_eq!(values[0], Value::Unsigned(257));
         assert_eq!(values[1], Value::Text(b"hi"));
         let Value::Array(scalar, bytes) = values[2] else { panic!("an array") };

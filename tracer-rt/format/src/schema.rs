@@ -52,7 +52,7 @@ pub struct LevelInfo {
     /// As declared in the spec.
     pub name: String,
     /// Whether the level is recorded by default.
-    pub enabled: bool,
+    pub is_enabled: bool,
 }
 
 /// An enum of the spec, for the texts of its numbers.
@@ -107,7 +107,7 @@ pub struct RecordType {
     /// Event, begin or end of a span.
     pub kind: RecordKind,
     /// Whether the record contains its source position.
-    pub located: bool,
+    pub has_location: bool,
     /// Fields in the order of their bytes.
     pub fields: Vec<FieldInfo>,
 }
@@ -168,7 +168,7 @@ pub enum Scalar {
     /// The number of a value of an enum of the schema, in one byte (`wide` false) or two.
     Enum {
         index: u32,
-        wide: bool,
+        is_wide: bool,
     },
     /// An id of the process's table of strings.
     Interned,
@@ -211,8 +211,8 @@ impl Scalar {
     #[must_use]
     pub const fn bytes(self) -> Option<usize> {
         Some(match self {
-            Self::U8 | Self::I8 | Self::Bool | Self::Enum { wide: false, .. } => 1,
-            Self::U16 | Self::I16 | Self::Enum { wide: true, .. } => 2,
+            Self::U8 | Self::I8 | Self::Bool | Self::Enum { is_wide: false, .. } => 1,
+            Self::U16 | Self::I16 | Self::Enum { is_wide: true, .. } => 2,
             Self::U32 | Self::I32 | Self::F32 | Self::Interned => 4,
             Self::U64 | Self::I64 | Self::F64 | Self::Date | Self::Pointer => 8,
             Self::String | Self::Bytes => return None,
@@ -236,7 +236,7 @@ impl RecordType {
     /// Size in bytes of the part after id and delta, or `None` if it varies.
     #[must_use]
     pub fn fixed_body_bytes(&self) -> Option<usize> {
-        let site = if self.located { 4 } else { 0 };
+        let site = if self.has_location { 4 } else { 0 };
         self.fields.iter().try_fold(site, |sum, field| Some(sum + field.ty.bytes()?))
     }
 }
@@ -358,8 +358,8 @@ pub(crate) const SCALARS: [Scalar; 18] = [
     Scalar::Bool,
     Scalar::Date,
     Scalar::Pointer,
-    Scalar::Enum { index: 0, wide: false },
-    Scalar::Enum { index: 0, wide: true },
+    Scalar::Enum { index: 0, is_wide: false },
+    Scalar::Enum { index: 0, is_wide: true },
     Scalar::Interned,
     Scalar::String,
     Scalar::Bytes,
@@ -372,11 +372,11 @@ mod tests {
     #[test]
     fn the_first_version_is_still_read() {
         let record =
-            RecordType { name: "e".into(), level: 0, kind: RecordKind::Event, located: true, fields: Vec::new() };
+            RecordType { name: "e".into(), level: 0, kind: RecordKind::Event, has_location: true, fields: Vec::new() };
         let old = SchemaV1 {
             version: 1,
             name: "t".into(),
-            levels: vec![LevelInfo { name: "L".into(), enabled: true }],
+            levels: vec![LevelInfo { name: "L".into(), is_enabled: true }],
             enums: vec![EnumInfoV1 { name: "color".into(), values: vec!["red".into(), "green".into()] }],
             records: vec![record.clone()],
             sources: vec![SourceText { path: "t.tumit".into(), text: "trace t;".into() }],
@@ -396,12 +396,13 @@ mod tests {
             .into_iter()
             .chain([FieldType::Fixed(Scalar::U16, 3), FieldType::Variable(Scalar::I64)]);
         let fields: Vec<_> = types.map(|ty| FieldInfo { name: "é".into(), ty }).collect();
-        let record = |kind, located| RecordType { name: "r".into(), level: 0, kind, located, fields: fields.clone() };
+        let record =
+            |kind, has_location| RecordType { name: "r".into(), level: 0, kind, has_location, fields: fields.clone() };
         let schema = Schema {
             version: SCHEMA_VERSION,
             name: "t".into(),
             spec_version: 7,
-            levels: vec![LevelInfo { name: "L".into(), enabled: false }],
+            levels: vec![LevelInfo { name: "L".into(), is_enabled: false }],
             enums: vec![EnumInfo {
                 name: "color".into(),
                 values: vec![EnumValueInfo { name: "red".into(), number: 300 }],

@@ -22,7 +22,7 @@ impl Schema {
         out.number(self.spec_version);
         out.list(&self.levels, |out, level| {
             out.text(&level.name);
-            out.flag(level.enabled);
+            out.flag(level.is_enabled);
         });
         out.list(&self.enums, |out, item| {
             out.text(&item.name);
@@ -39,7 +39,7 @@ impl Schema {
                 RecordKind::Begin => 1,
                 RecordKind::End => 2,
             });
-            out.flag(record.located);
+            out.flag(record.has_location);
             out.list(&record.fields, |out, field| {
                 out.text(&field.name);
                 out.field_type(field.ty);
@@ -94,9 +94,9 @@ impl SchemaBytes {
 
     fn scalar(&mut self, scalar: Scalar) {
         self.number(scalar.number());
-        if let Scalar::Enum { index, wide } = scalar {
+        if let Scalar::Enum { index, is_wide } = scalar {
             self.number(index);
-            self.flag(wide);
+            self.flag(is_wide);
         }
     }
 }

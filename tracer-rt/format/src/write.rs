@@ -66,14 +66,14 @@ pub struct FileWriter<W> {
 struct OutputStream {
     process: u32,
     /// Number of records of the stream so far, without reports of drops.
-    written: u64,
+    offset: u64,
     /// Sequence number of the next block.
     sequence: u64,
     /// Number of records that were dropped so far.
     dropped: u64,
     /// Number of dropped records in the head of the last block: the value of `dropped` at that
     /// time.
-    reported: u64,
+    reported_drops: u64,
     /// Number of records in `bytes`.
     records: u32,
     /// Flags of the next block.
@@ -298,7 +298,7 @@ impl<W: Write> FileWriter<W> {
         current.put(id, if mark.is_some() { 0 } else { delta }, body);
         if !is_drop_report {
             current.records += 1;
-            current.written += 1;
+            current.offset += 1;
         } else if DroppedRecords::decode(body).is_some_and(|dropped| dropped.cause & cause::DAMAGED != 0) {
             current.flags |= flag::MISSING;
         }
@@ -309,8 +309,8 @@ impl<W: Write> FileWriter<W> {
     ///
     /// # Errors
     /// As [`FileWriter::record`].
-    pub fn add_dropped(&mut self, stream: u32, ticks: u64, dropped: &DroppedRecords) -> io::Result<()> {
-        self.record(stream, ID_DROPPED, ticks, &dropped.encode())
+    pub fn add_dropped(&mut self, stream: u32, ticks: u64, drops: &DroppedRecords) -> io::Result<()> {
+        self.record(stream, ID_DROPPED, ticks, &drops.encode())
     }
 
     /// Sets the number of records of a stream that were dropped up to this point.
@@ -346,7 +346,7 @@ impl<W: Write> FileWriter<W> {
             ..BlockHeader::default()
         };
         stream.sequence += 1;
-        stream.reported = stream.dropped;
+        stream.reported_drops = stream.dropped;
         let raw_bytes = u32::try_from(stream.bytes.len()).map_err(io::Error::other)?;
         match self.packers[stream.process as usize].pack(&stream.bytes) {
             Some(packed) => {
@@ -370,8 +370,8 @@ impl<W: Write> FileWriter<W> {
     /// Sets the further tags of the `end` block of a copied process, and the number of its missing
     /// records.
     /// Missing records count as written, so that readers find them missing in the copy, too.
-    pub fn end_with(&mut self, process: u32, missing: u64, tags: Vec<u8>) {
-        self.ends.insert(process, (missing, tags));
+    pub fn end_with(&mut self, process: u32, missing_blocks: u64, tags: Vec<u8>) {
+        self.ends.insert(process, (missing_blocks, tags));
     }
 
     /// Ends the file.
@@ -394,7 +394,7 @@ impl<W: Write> FileWriter<W> {
         for number in numbers {
             let Some(stream) = self.streams.get_mut(&number) else { continue };
             stream.first = stream.last;
-            if stream.dropped > stream.reported {
+            if stream.dropped > stream.reported_drops {
                 self.seal(number)?;
             }
         }
@@ -402,11 +402,11 @@ impl<W: Write> FileWriter<W> {
         for (number, dropped) in (0u32..).zip(dropped_at_end) {
             let Some(dropped) = dropped else { continue };
             let streams = self.streams.values().filter(|stream| stream.process == number);
-            let (of_streams, written) =
-                streams.fold((0, 0), |sums: (u64, u64), stream| (sums.0 + stream.dropped, sums.1 + stream.written));
+            let (of_streams, offset) =
+                streams.fold((0, 0), |sums: (u64, u64), stream| (sums.0 + stream.dropped, sums.1 + stream.offset));
             let (missing, others) = self.ends.remove(&number).unwrap_or_default();
             let mut tags = Vec::new();
-            append_integer(&mut tags, tag::RECORDS_WRITTEN, written.saturating_add(missing));
+            append_integer(&mut tags, tag::RECORDS_WRITTEN, offset.saturating_add(missing));
             append_integer(&mut tags, tag::RECORDS_DROPPED, (*dropped).max(of_streams));
             tags.extend(others);
             self.block(BlockKind::End, PROCESS_STREAM - number, 1, &tags)?;
@@ -458,7 +458,7 @@ mod tests {
             name: "a".into(),
             level: 0,
             kind: RecordKind::Event,
-            located: false,
+            has_location: false,
             fields: vec![FieldInfo { name: "n".into(), ty: FieldType::One(Scalar::U8) }],
         };
         let (mut position, mut timestamps, mut kinds) = (PREAMBLE_BYTES, Vec::new(), Vec::new());
@@ -467,11 +467,11 @@ mod tests {
             position += block.header.block_bytes();
             kinds.push(block.header.kind);
             if block.header.kind == BlockKind::Strings as u8 {
-                assert_eq!(strings(block.stored).collect::<Vec<_>>(), [StringEntry { id: 1, text: b"one" }]);
+                assert_eq!(strings(block.stored_body).collect::<Vec<_>>(), [StringEntry { id: 1, text: b"one" }]);
             }
             if block.header.kind == BlockKind::Records as u8 {
                 assert_eq!(block.header.dropped, 5);
-                let records = RecordIterator::new(block.stored, block.header.first_ticks, |_| Some(&kind));
+                let records = RecordIterator::new(block.stored_body, block.header.first_ticks, |_| Some(&kind));
                 timestamps.extend(records.map(|record| (record.as_ref().unwrap().id, record.unwrap().ticks)));
             }
         }

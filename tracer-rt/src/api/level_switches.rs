@@ -39,7 +39,7 @@ impl Level {
 
 /// Whether the caller may register a spec, as in [`register`].
 pub(super) fn can_register() -> bool {
-    let is_idle = CURSOR.with(|cursor| cursor.busy.load(Ordering::Relaxed)) == work_state::IDLE;
+    let is_idle = CURSOR.with(|cursor| cursor.work_state.load(Ordering::Relaxed)) == work_state::IDLE;
     is_idle && !handler_detection::runs()
 }
 
@@ -50,8 +50,8 @@ pub(super) fn can_register() -> bool {
 /// thread. Registering the spec also allocates memory, which a handler cannot do. A record that
 /// would be written otherwise is counted as dropped.
 pub(super) fn register(provider: &'static Provider) -> bool {
-    let before = CURSOR.with(ThreadCursor::begin_work);
-    let is_possible = before == work_state::IDLE && !handler_detection::runs();
+    let previous_state = CURSOR.with(ThreadCursor::begin_work);
+    let is_possible = previous_state == work_state::IDLE && !handler_detection::runs();
     if is_possible {
         let logged = STATE.lock().levels.register(provider);
         if !logged {
@@ -60,7 +60,7 @@ pub(super) fn register(provider: &'static Provider) -> bool {
         }
         start_if_requested();
     }
-    CURSOR.with(|cursor| cursor.end_work(before));
+    CURSOR.with(|cursor| cursor.end_work(previous_state));
     is_possible
 }
 
@@ -72,8 +72,8 @@ pub(super) fn register(provider: &'static Provider) -> bool {
 /// executes it within 0.1 s. The same applies to [`pause`], [`resume`], [`crate::flush`] and
 /// [`crate::dump`]. Eight names of up to 64 bytes can wait. The function returns false if the
 /// switch could not be queued.
-pub fn set_level(name: &str, on: bool) -> bool {
-    run_unnested(|| STATE.lock().levels.switch(name, on)) || handler_requests::request_level(name, on)
+pub fn set_level(name: &str, is_on: bool) -> bool {
+    run_unnested(|| STATE.lock().levels.switch(name, is_on)) || handler_requests::request_level(name, is_on)
 }
 
 /// Switches all levels off until [`resume`].
@@ -87,11 +87,11 @@ pub fn resume() {
     set_paused(false);
 }
 
-fn set_paused(paused: bool) {
+fn set_paused(is_paused: bool) {
     let is_switched = run_unnested(|| {
-        STATE.lock().levels.set_paused(paused);
+        STATE.lock().levels.set_paused(is_paused);
     });
     if !is_switched {
-        handler_requests::request(if paused { handler_requests::PAUSE } else { handler_requests::RESUME });
+        handler_requests::request(if is_paused { handler_requests::PAUSE } else { handler_requests::RESUME });
     }
 }

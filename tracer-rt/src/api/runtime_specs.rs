@@ -18,7 +18,7 @@
 //! let schema = Schema {
 //!     version: SCHEMA_VERSION,
 //!     name: "app".into(),
-//!     levels: vec![LevelInfo { name: "APP".into(), enabled: true }],
+//!     levels: vec![LevelInfo { name: "APP".into(), is_enabled: true }],
 //!     records: vec![step],
 //!     ..Schema::default()
 //! };
@@ -138,7 +138,7 @@ pub fn register(schema: &Schema) -> Option<Vec<DynamicRecordType>> {
     let levels: Vec<(&'static str, bool, &'static Level)> = schema
         .levels
         .iter()
-        .map(|level| (leak_text(&level.name), level.enabled, &*Box::leak(Box::new(Level::new(&REGISTERED)))))
+        .map(|level| (leak_text(&level.name), level.is_enabled, &*Box::leak(Box::new(Level::new(&REGISTERED)))))
         .collect();
     let record_type =
         |(record, number): (&RecordType, u32)| DynamicRecordType { level: levels[record.level as usize].2, number };

@@ -17,7 +17,7 @@ pub struct Span<F: Fields + Copy = ()> {
     end: u32,
     fields: F,
     /// Makes the span belong to its thread: neither `Send` nor `Sync`.
-    here: PhantomData<*const ()>,
+    thread_marker: PhantomData<*const ()>,
 }
 
 impl<F: Fields + Copy> Span<F> {
@@ -25,7 +25,7 @@ impl<F: Fields + Copy> Span<F> {
     #[inline(always)]
     #[doc(hidden)]
     pub const fn until_dropped(end: u32, fields: F) -> Self {
-        Self { end, fields, here: PhantomData }
+        Self { end, fields, thread_marker: PhantomData }
     }
 
     /// Ends the span with parameters of the end.

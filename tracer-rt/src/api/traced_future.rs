@@ -183,8 +183,8 @@ mod tests {
     /// Counts its parts, and stores whether a part is in progress.
     #[derive(Default)]
     struct PartCounter {
-        started: Cell<u32>,
-        running: Rc<Cell<bool>>,
+        start_count: Cell<u32>,
+        is_running: Rc<Cell<bool>>,
     }
 
     struct PollFlag(Rc<Cell<bool>>);
@@ -199,16 +199,16 @@ mod tests {
         type Guard = PollFlag;
 
         fn begin_part(&self) -> PollFlag {
-            self.started.set(self.started.get() + 1);
-            assert!(!self.running.replace(true), "parts do not overlap");
-            PollFlag(Rc::clone(&self.running))
+            self.start_count.set(self.start_count.get() + 1);
+            assert!(!self.is_running.replace(true), "parts do not overlap");
+            PollFlag(Rc::clone(&self.is_running))
         }
     }
 
     /// Pending for `polls` polls. It must not move after the first poll.
     struct PendingFuture<'a> {
         polls: u32,
-        running: &'a Cell<bool>,
+        is_running: &'a Cell<bool>,
         address: Option<usize>,
         _unmovable: std::marker::PhantomPinned,
     }
@@ -221,7 +221,7 @@ mod tests {
             let this = unsafe { self.get_unchecked_mut() };
             let address = std::ptr::from_mut(this).addr();
             assert_eq!(*this.address.get_or_insert(address), address);
-            assert!(this.running.get(), "the guard lives as long as the poll");
+            assert!(this.is_running.get(), "the guard lives as long as the poll");
             if this.polls == 0 {
                 return Poll::Ready("done");
             }
@@ -232,7 +232,7 @@ mod tests {
 
     impl Drop for PendingFuture<'_> {
         fn drop(&mut self) {
-            assert!(!self.running.get(), "no part is open between polls");
+            assert!(!self.is_running.get(), "no part is open between polls");
         }
     }
 
@@ -240,14 +240,14 @@ mod tests {
     fn each_poll_is_a_part() {
         for dropped_after in 1..=4 {
             let parts = PartCounter::default();
-            let running = Rc::clone(&parts.running);
+            let running = Rc::clone(&parts.is_running);
             let future =
-                PendingFuture { polls: 3, running: &running, address: None, _unmovable: std::marker::PhantomPinned };
+                PendingFuture { polls: 3, is_running: &running, address: None, _unmovable: std::marker::PhantomPinned };
             let mut polled = pin!(TracedFuture::new(&parts, future));
             for poll in 1..=dropped_after {
                 let result = polled.as_mut().poll(&mut Context::from_waker(Waker::noop()));
                 assert_eq!(result, if poll == 4 { Poll::Ready("done") } else { Poll::Pending });
-                assert_eq!((parts.started.get(), parts.running.get()), (poll, false));
+                assert_eq!((parts.start_count.get(), parts.is_running.get()), (poll, false));
             }
         }
     }

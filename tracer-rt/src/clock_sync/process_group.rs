@@ -31,7 +31,7 @@ pub struct SyncGroup<L> {
     /// The sync point at which process 0 next checks the time.
     next_check: u64,
     /// Time of the last samples.
-    since: Instant,
+    start: Instant,
 }
 
 /// The meetings of a process, for each round one or none.
@@ -62,7 +62,7 @@ impl<L: SyncLink> SyncGroup<L> {
     /// Creates the group of `size` processes, numbered from 0.
     /// This process is `me`. The link reaches all others by these numbers.
     pub fn new(link: L, me: u32, size: u32) -> Self {
-        Self { link, me, size, points: 0, next_check: 1, since: Instant::now() }
+        Self { link, me, size, points: 0, next_check: 1, start: Instant::now() }
     }
 
     /// Returns the link, for the program's own use.
@@ -76,7 +76,7 @@ impl<L: SyncLink> SyncGroup<L> {
     /// # Errors
     /// Errors of the link, or an unexpected message of a peer.
     pub fn sync(&mut self) -> io::Result<()> {
-        (self.points, self.next_check, self.since) = (0, 1, Instant::now());
+        (self.points, self.next_check, self.start) = (0, 1, Instant::now());
         if self.size < 2 {
             return Ok(());
         }
@@ -118,7 +118,7 @@ impl<L: SyncLink> SyncGroup<L> {
     fn share_decision(&mut self) -> io::Result<SyncDecision> {
         let (shared, mut below);
         if self.me == 0 {
-            shared = plan_check(self.points, self.since.elapsed(), interval());
+            shared = plan_check(self.points, self.start.elapsed(), interval());
             below = u64::from(self.size).next_power_of_two();
         } else {
             let bit = 1 << self.me.trailing_zeros();
@@ -139,21 +139,21 @@ impl<L: SyncLink> SyncGroup<L> {
     }
 
     fn plan_all(&mut self) -> io::Result<SyncSchedule> {
-        let mut all = vec![SyncHello::of_this_process()];
+        let mut messages = vec![SyncHello::of_this_process()];
         for peer in 1..self.size {
-            all.push(SyncHello::receive(&mut self.link, peer)?);
+            messages.push(SyncHello::receive(&mut self.link, peer)?);
         }
-        let burst = all.iter().map(|hello| hello.burst).max().unwrap_or(0);
-        let exchanges = all[0].exchanges;
-        let leaders = leaders(&all);
+        let burst = messages.iter().map(|hello| hello.burst).max().unwrap_or(0);
+        let exchanges = messages[0].exchanges;
+        let leaders = leaders(&messages);
         let rounds = leaders.len().next_power_of_two().trailing_zeros();
         let mut own_schedule = SyncSchedule { leader: NONE, burst, exchanges, meetings: Vec::new() };
-        for (peer, _) in (0..self.size).zip(&all) {
+        for (peer, _) in (0..self.size).zip(&messages) {
             let leader = leaders.iter().position(|leader| *leader == peer).map_or(NONE, |index| index as u32);
             let rounds = if leader == NONE || exchanges == 0 { 0 } else { rounds };
             let meetings = (0..rounds).map(|round| {
                 let other = *leaders.get((leader ^ 1 << round) as usize)?;
-                Some(SyncMeeting { peer: other, id: all[other as usize].id })
+                Some(SyncMeeting { peer: other, id: messages[other as usize].id })
             });
             let meetings: Vec<_> = meetings.collect();
             if peer == 0 {
@@ -195,10 +195,10 @@ impl<L: SyncLink> SyncGroup<L> {
 }
 
 /// The first process of each clock, among the processes that record.
-fn leaders(all: &[SyncHello]) -> Vec<u32> {
+fn leaders(messages: &[SyncHello]) -> Vec<u32> {
     let mut domains = std::collections::HashSet::new();
     let first = |(_, hello): &(u32, &SyncHello)| hello.id != 0 && domains.insert(hello.domain);
-    (0u32..).zip(all).filter(first).map(|(peer, _)| peer).collect()
+    (0u32..).zip(messages).filter(first).map(|(peer, _)| peer).collect()
 }
 
 /// Minimum time between samples at sync points. 0 if none are taken.

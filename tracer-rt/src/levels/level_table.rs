@@ -76,7 +76,7 @@ pub(crate) struct LevelTable {
     /// Policies by level name. The last one that matches a level applies.
     policies: Vec<(String, OverflowPolicy)>,
     /// Whether all levels are off, independent of the switches.
-    paused: bool,
+    is_paused: bool,
     /// The level of the self-tracing. Its spec is registered when the level is first switched on.
     self_trace: &'static Level,
 }
@@ -118,7 +118,7 @@ impl LevelTable {
             environment_read: false,
             environment: Vec::new(),
             policies: Vec::new(),
-            paused: false,
+            is_paused: false,
             self_trace,
         }
     }
@@ -155,8 +155,8 @@ impl LevelTable {
     }
 
     /// Switches all levels off, independent of their switches, or restores them.
-    pub(crate) fn set_paused(&mut self, paused: bool) {
-        self.paused = paused;
+    pub(crate) fn set_paused(&mut self, is_paused: bool) {
+        self.is_paused = is_paused;
         self.apply_all();
     }
 
@@ -167,13 +167,13 @@ impl LevelTable {
         }
     }
 
-    pub(crate) fn switch(&mut self, name: &str, on: bool) {
+    pub(crate) fn switch(&mut self, name: &str, is_on: bool) {
         self.read_environment();
         if name.eq_ignore_ascii_case("all") {
             self.switches.retain(|(switch, _)| is_self_trace(switch));
         }
         self.switches.retain(|(switch, _)| !switch.eq_ignore_ascii_case(name));
-        self.switches.push((name.to_owned(), on));
+        self.switches.push((name.to_owned(), is_on));
         self.register_self_trace();
         self.apply_all();
     }
@@ -258,17 +258,17 @@ impl LevelTable {
         switch.eq_ignore_ascii_case("all") || is_self_trace(switch) || levels.into_iter().any(|is| is)
     }
 
-    fn apply(&self, registered: RegisteredProvider) {
-        for (name, default, level) in registered.provider.levels {
+    fn apply(&self, provider: RegisteredProvider) {
+        for (name, default, level) in provider.provider.levels {
             let is_self = std::ptr::eq(*level, self.self_trace);
             let is_meant = |switch: &str| {
-                if is_self { is_self_trace(switch) } else { names(switch, registered.provider.name, name) }
+                if is_self { is_self_trace(switch) } else { names(switch, provider.provider.name, name) }
             };
             let switch_entry = self.switches.iter().rev().find(|(switch, _)| is_meant(switch));
-            let on = switch_entry.map_or(*default, |(_, on)| *on) && !self.paused;
-            let overwrites = self.policy(registered.provider.name, name) == OverflowPolicy::Overwrite;
+            let on = switch_entry.map_or(*default, |(_, on)| *on) && !self.is_paused;
+            let overwrites = self.policy(provider.provider.name, name) == OverflowPolicy::Overwrite;
             let class = if overwrites { RING as u32 } else { KEPT as u32 };
-            let word = u32::from(registered.base) | class << CLASS_SHIFT;
+            let word = u32::from(provider.base) | class << CLASS_SHIFT;
             level.word.store(if on { word } else { 0 }, Ordering::Relaxed);
         }
     }
@@ -285,9 +285,9 @@ impl LevelTable {
         let Ok(text) = std::env::var("TUMIT_LEVELS") else { return };
         for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
             match parse_switch(entry) {
-                Some((name, on)) => {
+                Some((name, is_on)) => {
                     self.environment.push(name.to_owned());
-                    self.switches.push((name.to_owned(), on));
+                    self.switches.push((name.to_owned(), is_on));
                 }
                 None => report(&format!(
                     "TUMIT_LEVELS: `{entry}` is not valid: write NAME=on or NAME=off, separated by commas"

@@ -24,12 +24,12 @@ const VARIABLE: &CStr = c"TUMIT_LAUNCH_ID";
 #[derive(Clone, Copy)]
 struct LaunchText {
     bytes: [u8; MAX_LAUNCH_BYTES],
-    used: usize,
+    length: usize,
 }
 
 impl LaunchText {
     const fn new() -> Self {
-        Self { bytes: [0; MAX_LAUNCH_BYTES], used: 0 }
+        Self { bytes: [0; MAX_LAUNCH_BYTES], length: 0 }
     }
 
     fn of(parts: std::fmt::Arguments<'_>) -> Self {
@@ -40,15 +40,15 @@ impl LaunchText {
     }
 
     fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.bytes[..self.used]).unwrap_or_default()
+        std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 }
 
 impl std::fmt::Write for LaunchText {
-    fn write_str(&mut self, more: &str) -> std::fmt::Result {
-        let more = files::cut(more, MAX_LAUNCH_BYTES - self.used);
-        self.bytes[self.used..self.used + more.len()].copy_from_slice(more.as_bytes());
-        self.used += more.len();
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let text = files::cut(text, MAX_LAUNCH_BYTES - self.length);
+        self.bytes[self.length..self.length + text.len()].copy_from_slice(text.as_bytes());
+        self.length += text.len();
         Ok(())
     }
 }
@@ -85,7 +85,7 @@ static NOTE: extern "C" fn() = note;
 /// Puts the launch id into the environment.
 fn share(launch: &LaunchText) {
     let mut value = [0; MAX_LAUNCH_BYTES + 1];
-    value[..launch.used].copy_from_slice(&launch.bytes[..launch.used]);
+    value[..launch.length].copy_from_slice(&launch.bytes[..launch.length]);
     // SAFETY: both texts end with a zero, and no other thread reads the environment.
     unsafe { libc::setenv(VARIABLE.as_ptr(), value.as_ptr().cast(), 1) };
 }

@@ -51,11 +51,11 @@ pub(super) extern "C" fn at_exit() {
         // A signal handler may end the process during a record of its own thread. Only that record
         // is dropped, unless the thread holds a lock in the slow path: other threads may then hold
         // the writer and wait for that lock.
-        let before = cursor.begin_work();
+        let previous_state = cursor.begin_work();
         if locks::held_locks() != 0 {
             return;
         }
-        if before != work_state::IDLE
+        if previous_state != work_state::IDLE
             && (STATE.lock_within(SHORT_WAIT).is_none() || TABLES.lock_within(SHORT_WAIT).is_none())
         {
             return;
@@ -63,6 +63,6 @@ pub(super) extern "C" fn at_exit() {
         if let Some(mut writer) = BLOCK_WRITER.lock_within(MAX_WAIT) {
             finish_with(&mut writer);
         }
-        cursor.end_work(before);
+        cursor.end_work(previous_state);
     });
 }

@@ -51,9 +51,9 @@ struct ForkLocks {
 /// Without a destructor, because thread-local destructors must be registered.
 struct ForkState {
     /// The activity of the thread before the fork.
-    before: u32,
+    parent_work: u32,
     /// Bits of the locks that the thread held before the fork.
-    mine: u8,
+    owner_code: u8,
     guards: ManuallyDrop<ForkLocks>,
 }
 
@@ -64,9 +64,9 @@ thread_local! {
 /// Takes a lock, unless the thread holds it.
 /// In a signal handler, the holder may wait for a lock of this thread. It is then between two steps
 /// of its work, and its data is consistent, so the fork proceeds without the lock after one second.
-fn get<T>(lock: &'static RecorderLock<T>, mine: u8) -> HeldLock<T> {
+fn get<T>(lock: &'static RecorderLock<T>, owner_code: u8) -> HeldLock<T> {
     const PATIENCE: Duration = Duration::from_secs(1);
-    if mine == 0 || fault_injection::is_injected("forks wait") {
+    if owner_code == 0 || fault_injection::is_injected("forks wait") {
         return Some(lock.lock());
     }
     if lock.is_mine() { None } else { lock.lock_within(PATIENCE) }
@@ -74,28 +74,28 @@ fn get<T>(lock: &'static RecorderLock<T>, mine: u8) -> HeldLock<T> {
 
 extern "C" fn before_fork() {
     // A signal handler that records meanwhile must not wait for the locks of its own thread.
-    let before = CURSOR.with(ThreadCursor::begin_work);
-    let mine = locks::held_locks();
+    let parent_work = CURSOR.with(ThreadCursor::begin_work);
+    let owner_code = locks::held_locks();
     let guards = ForkLocks {
-        writer: get(&BLOCK_WRITER, mine),
-        state: get(&STATE, mine),
-        tables: get(&TABLES, mine),
-        log: get(&LOG, mine),
+        writer: get(&BLOCK_WRITER, owner_code),
+        state: get(&STATE, owner_code),
+        tables: get(&TABLES, owner_code),
+        log: get(&LOG, owner_code),
     };
-    FORKING.with(|forking| forking.set(Some(ForkState { before, mine, guards: ManuallyDrop::new(guards) })));
+    FORKING.with(|forking| forking.set(Some(ForkState { parent_work, owner_code, guards: ManuallyDrop::new(guards) })));
 }
 
 extern "C" fn after_fork() {
-    let Some(ForkState { before, guards, .. }) = FORKING.with(Cell::take) else { return };
+    let Some(ForkState { parent_work, guards, .. }) = FORKING.with(Cell::take) else { return };
     drop(ManuallyDrop::into_inner(guards));
-    CURSOR.with(|cursor| cursor.end_work(before));
+    CURSOR.with(|cursor| cursor.end_work(parent_work));
 }
 
 extern "C" fn in_child() {
-    let Some(ForkState { before, mine, guards }) = FORKING.with(Cell::take) else { return };
+    let Some(ForkState { parent_work, owner_code, guards }) = FORKING.with(Cell::take) else { return };
     let guards = ManuallyDrop::into_inner(guards);
     let revive = [guards.writer.is_none(), guards.state.is_none(), guards.tables.is_none(), guards.log.is_none()];
-    if mine != 0 {
+    if owner_code != 0 {
         locks::set_unsettled(restart_in_child);
         writer::detach();
         live_file::detach();
@@ -105,10 +105,10 @@ extern "C" fn in_child() {
     free_in_child(&STATE, revive[1]);
     free_in_child(&TABLES, revive[2]);
     free_in_child(&LOG, revive[3]);
-    if mine == 0 {
+    if owner_code == 0 {
         restart_in_child();
     }
-    CURSOR.with(|cursor| cursor.end_work(before));
+    CURSOR.with(|cursor| cursor.end_work(parent_work));
 }
 
 /// Frees, in the child, a lock that the fork could not take, unless this thread holds it.

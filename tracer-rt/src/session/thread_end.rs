@@ -16,11 +16,11 @@ pub(crate) fn thread_key() -> Option<libc::pthread_key_t> {
 
 extern "C" fn retire(_: *mut libc::c_void) {
     CURSOR.with(|cursor| {
-        let before = cursor.begin_work();
-        if before != work_state::IDLE {
-            return cursor.end_work(before);
+        let previous_state = cursor.begin_work();
+        if previous_state != work_state::IDLE {
+            return cursor.end_work(previous_state);
         }
-        cursor.ending.set(true);
+        cursor.is_ending.set(true);
         let streams = [KEPT, RING, NESTED].map(|class| {
             cursor.point_nowhere(class);
             cursor.streams[class].replace(std::ptr::null())
@@ -37,6 +37,6 @@ extern "C" fn retire(_: *mut libc::c_void) {
         if let Some(writer_thread) = writer_thread {
             writer_thread.unpark();
         }
-        cursor.end_work(before);
+        cursor.end_work(previous_state);
     });
 }

@@ -44,7 +44,7 @@ pub(crate) fn runs() -> bool {
 /// other code calls the recorder inside a record. Not while the thread is in a slow path, because
 /// its resources cannot be given back.
 pub(crate) fn left_a_record(cursor: &ThreadCursor) -> bool {
-    let recording = cursor.busy.load(Ordering::Relaxed) == work_state::RECORDING;
+    let recording = cursor.work_state.load(Ordering::Relaxed) == work_state::RECORDING;
     if !recording
         || locks::held_locks() != 0
         || cursor.asking.get()

@@ -35,7 +35,7 @@ const WAITS: u32 = 2;
 
 struct DeferredSwitch {
     phase: AtomicU32,
-    on: AtomicBool,
+    is_on: AtomicBool,
     length: AtomicU32,
     ticket: AtomicU64,
     name: [AtomicU8; NAME_BYTES],
@@ -45,7 +45,7 @@ impl DeferredSwitch {
     const fn new() -> Self {
         Self {
             phase: AtomicU32::new(FREE),
-            on: AtomicBool::new(false),
+            is_on: AtomicBool::new(false),
             length: AtomicU32::new(0),
             ticket: AtomicU64::new(0),
             name: [const { AtomicU8::new(0) }; NAME_BYTES],
@@ -57,8 +57,8 @@ impl DeferredSwitch {
         self.phase.compare_exchange(from, IN_WORK, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    fn set(&self, on: bool) {
-        self.on.store(on, Ordering::Relaxed);
+    fn set(&self, is_on: bool) {
+        self.is_on.store(is_on, Ordering::Relaxed);
         self.ticket.store(TICKET.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
         self.phase.store(WAITS, Ordering::Release);
     }
@@ -69,13 +69,13 @@ impl DeferredSwitch {
 }
 
 /// Requests a switch of a level. Returns false if the name is too long or too many switches wait.
-pub(crate) fn request_level(name: &str, on: bool) -> bool {
+pub(crate) fn request_level(name: &str, is_on: bool) -> bool {
     if name.len() > NAME_BYTES {
         return false;
     }
     for switch in SWITCHES.iter().filter(|switch| switch.take_in_phase(WAITS)) {
         if switch.name().eq(name.bytes()) {
-            switch.set(on);
+            switch.set(is_on);
             return true;
         }
         switch.phase.store(WAITS, Ordering::Release);
@@ -85,7 +85,7 @@ pub(crate) fn request_level(name: &str, on: bool) -> bool {
         to.store(byte, Ordering::Relaxed);
     }
     switch.length.store(name.len() as u32, Ordering::Relaxed);
-    switch.set(on);
+    switch.set(is_on);
     true
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn take_switches() -> Vec<(String, bool)> {
     let mut switches: Vec<(u64, String, bool)> = Vec::new();
     for switch in SWITCHES.iter().filter(|switch| switch.take_in_phase(WAITS)) {
         let name = String::from_utf8_lossy(&switch.name().collect::<Vec<u8>>()).into_owned();
-        switches.push((switch.ticket.load(Ordering::Relaxed), name, switch.on.load(Ordering::Relaxed)));
+        switches.push((switch.ticket.load(Ordering::Relaxed), name, switch.is_on.load(Ordering::Relaxed)));
         switch.phase.store(FREE, Ordering::Release);
     }
     switches.sort_unstable();
@@ -115,7 +115,7 @@ mod tests {
     fn requests_of_handlers_are_deferred_to_the_writer_thread() {
         // As in a handler that interrupted a record.
         CURSOR.with(|cursor| {
-            let before = cursor.begin_work();
+            let previous_state = cursor.begin_work();
             crate::flush();
             crate::dump();
             crate::pause();
@@ -126,11 +126,13 @@ mod tests {
             }
             assert!(!request_level(&"x".repeat(65), true), "longer than any level");
             assert_eq!((0..20).filter(|n| request_level(&format!("later.L{n}"), true)).count(), 6, "eight names wait");
-            cursor.end_work(before);
+            cursor.end_work(previous_state);
         });
         assert_eq!(REQUESTS.load(Ordering::Relaxed), FLUSH | DUMP | RESUME, "the last word counts");
         let waiting = |name: &str| SWITCHES.iter().find(|switch| switch.name().eq(name.bytes())).unwrap();
-        assert!(!waiting("later.APP").on.load(Ordering::Relaxed) && waiting("later.NET").on.load(Ordering::Relaxed));
+        assert!(
+            !waiting("later.APP").is_on.load(Ordering::Relaxed) && waiting("later.NET").is_on.load(Ordering::Relaxed)
+        );
         crate::writer::thread::serve_deferred();
         assert_eq!(REQUESTS.load(Ordering::Relaxed), 0);
         assert!(SWITCHES.iter().all(|switch| switch.phase.load(Ordering::Relaxed) == FREE));

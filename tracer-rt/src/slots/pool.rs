@@ -61,7 +61,7 @@ pub(crate) struct SlotPool {
     base: *mut u8,
     slots: usize,
     /// Index of the first untouched slot. Taking an untouched slot costs page faults.
-    fresh: usize,
+    unused_slots: usize,
     /// A slot was given back, so threads fill slots.
     refilled: bool,
     /// Slots to take first. The last one is the warmest in the caches.
@@ -81,7 +81,7 @@ impl SlotPool {
         Self {
             base: std::ptr::null_mut(),
             slots: 0,
-            fresh: 0,
+            unused_slots: 0,
             refilled: false,
             free_slots: Vec::new(),
             free_parts: Vec::new(),
@@ -98,7 +98,7 @@ impl SlotPool {
     pub(crate) fn adopt_slots(&mut self, base: *mut u8, slots: usize) {
         self.base = base;
         self.slots = slots;
-        self.fresh = 0;
+        self.unused_slots = 0;
         self.refilled = false;
         self.free_slots.clear();
         self.free_slots.reserve_exact(slots);
@@ -116,7 +116,7 @@ impl SlotPool {
     }
 
     pub(crate) fn take(&mut self) -> Option<*const SlotHeader> {
-        if self.free_slots.is_empty() && self.fresh == self.slots {
+        if self.free_slots.is_empty() && self.unused_slots == self.slots {
             self.join();
         }
         let slot = self.free_slots.pop().or_else(|| self.take_fresh())?;
@@ -141,12 +141,12 @@ impl SlotPool {
             let part = slot.wrapping_byte_add(number * PART_BYTES);
             // SAFETY: within a slot that no thread uses. The old bytes are records, but every bit
             // pattern is a valid head.
-            unsafe { &*part }.taken.store(slot_use::NO, Ordering::Relaxed);
+            unsafe { &*part }.is_taken.store(slot_use::NO, Ordering::Relaxed);
             self.free_parts.push(part);
         }
         AVAILABLE_PARTS.fetch_add(PARTS_PER_SLOT - 1, Ordering::Relaxed);
         // SAFETY: a slot of the pool.
-        unsafe { &*slot }.taken.store(slot_use::DIVIDED, Ordering::Release);
+        unsafe { &*slot }.is_taken.store(slot_use::DIVIDED, Ordering::Release);
     }
 
     /// Joins the parts of each slot that has only free parts. Calls [`make_ready`] under the lock
@@ -188,7 +188,7 @@ impl SlotPool {
         let min_free = if self.refilled { MIN_FREE.max(self.slots / 4) } else { MIN_FREE };
         // While the writer thread touches a slot, no thread can take it. Enough other slots stay
         // free, so that no record is dropped.
-        let others = (self.free_slots.len() + self.slots - self.fresh).saturating_sub(1);
+        let others = (self.free_slots.len() + self.slots - self.unused_slots).saturating_sub(1);
         if self.free_slots.len() >= min_free || others < MIN_FREE {
             return None;
         }
@@ -204,11 +204,11 @@ impl SlotPool {
     }
 
     fn take_fresh(&mut self) -> Option<*const SlotHeader> {
-        if self.fresh == self.slots {
+        if self.unused_slots == self.slots {
             return None;
         }
-        let slot = self.base.wrapping_add(self.fresh * SLOT_BYTES).cast::<SlotHeader>().cast_const();
-        self.fresh += 1;
+        let slot = self.base.wrapping_add(self.unused_slots * SLOT_BYTES).cast::<SlotHeader>().cast_const();
+        self.unused_slots += 1;
         Some(slot)
     }
 }
@@ -218,7 +218,7 @@ impl SlotPool {
 /// the file to the disk.
 pub(crate) fn make_ready(slot: *const SlotHeader) {
     // SAFETY: the pointer is to a slot of the pool.
-    unsafe { &*slot }.taken.store(slot_use::NO, Ordering::Release);
+    unsafe { &*slot }.is_taken.store(slot_use::NO, Ordering::Release);
     for page in (0..slot_bytes(slot)).step_by(4096) {
         let byte = slot.cast_mut().cast::<u8>().wrapping_add(page);
         // SAFETY: the slot is free, and all its bytes are mapped.
@@ -240,26 +240,26 @@ mod tests {
         assert_eq!(pool.take_cold(), None, "the last four slots are reserved for threads");
         make_ready(warm);
         pool.add_warm(warm);
-        let mut all: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
-        all.sort();
-        all.dedup();
-        assert_eq!(all.len(), 5);
+        let mut indexes: Vec<_> = std::iter::from_fn(|| pool.take()).collect();
+        indexes.sort();
+        indexes.dedup();
+        assert_eq!(indexes.len(), 5);
         assert_eq!(pool.take_cold(), None);
-        pool.give_back(all[2]);
-        assert_eq!(pool.take(), Some(all[2]));
+        pool.give_back(indexes[2]);
+        assert_eq!(pool.take(), Some(indexes[2]));
         pool.adopt_slots(base, slots);
         assert_eq!(std::iter::from_fn(|| pool.take()).count(), 5, "a forked child has all slots");
         // Divided, and whole again.
-        all.iter().for_each(|slot| pool.give_back(*slot));
+        indexes.iter().for_each(|slot| pool.give_back(*slot));
         let mut parts: Vec<_> = std::iter::from_fn(|| pool.take_part()).collect();
         parts.sort();
         parts.dedup();
         assert_eq!(parts.len(), 5 * 15);
         assert!(parts.iter().all(|part| slot_bytes(*part) == 4096) && !seems_available());
-        let (some, rest) = parts.split_at(31);
-        some.iter().for_each(|part| pool.give_back(*part));
+        let (first_parts, last_parts) = parts.split_at(31);
+        first_parts.iter().for_each(|part| pool.give_back(*part));
         assert_eq!(std::iter::from_fn(|| pool.take()).count(), 2, "one part of the third slot is in use");
         assert_eq!(std::iter::from_fn(|| pool.take_part()).count(), 1);
-        assert!(rest.iter().all(|part| offset(*part) >= 2 * SLOT_BYTES));
+        assert!(last_parts.iter().all(|part| offset(*part) >= 2 * SLOT_BYTES));
     }
 }

@@ -22,8 +22,8 @@ pub(crate) const MAX_RECORD_BYTES: usize = room_bytes(SLOT_BYTES) - DROP_REPORT_
 
 /// Payload bytes available in a slot of `slot_bytes` bytes.
 /// A slot is full when its payload would exceed this.
-/// A record that sets the timestamp always fits after it, so that the check need not know whether
-/// one is necessary.
+/// The slot also has room for a record that sets the timestamp. So the check for room does not
+/// depend on whether this record is necessary.
 pub(crate) const fn room_bytes(slot_bytes: usize) -> usize {
     slot_bytes - HEAD_BYTES - WIDE_BYTES
 }

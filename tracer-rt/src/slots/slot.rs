@@ -41,7 +41,7 @@ pub(crate) struct SlotHeader<Word = AtomicU64> {
     pub(crate) first: Word,
     /// The part of the payload that is already in the file, as [`FlushMark`].
     /// Stored under the session's lock, after the write.
-    pub(crate) flushed: Word,
+    pub(crate) flush_mark: Word,
     /// Timestamp of the last record that is already in the file.
     pub(crate) flushed_last: Word,
     /// Sequence number of the first block with records of this slot.
@@ -53,7 +53,7 @@ pub(crate) struct SlotHeader<Word = AtomicU64> {
     pub(crate) stream: AtomicU32,
     /// Use of the slot, a value of `tracer_format::live_file::slot_use`. Readers of the live file
     /// see the whole head.
-    pub(crate) taken: AtomicU32,
+    pub(crate) is_taken: AtomicU32,
 }
 
 impl<Word: SharedWord> SlotHeader<Word> {
@@ -79,18 +79,18 @@ impl<Word: SharedWord> SlotHeader<Word> {
         (!is_busy() && self.state.load(Ordering::Acquire) == state).then_some(SlotProgress { state, last })
     }
 
-    /// Stores that `flushed` is in the file, up to the timestamp `last`.
+    /// Stores that `flush_mark` is in the file, up to the timestamp `last`.
     /// The caller has written the block.
     /// The commit is one store. If the process is killed before it, readers recognise the duplicate
     /// block by its number.
-    pub(crate) fn commit(&self, flushed: FlushMark, last: u64) {
+    pub(crate) fn commit(&self, flush_mark: FlushMark, last: u64) {
         self.flushed_last.store(last, Ordering::Relaxed);
-        self.flushed.store(flushed.pack(), Ordering::Release);
+        self.flush_mark.store(flush_mark.pack(), Ordering::Release);
     }
 
     /// The part of the slot that is in the file.
     pub(crate) fn flush_mark(&self) -> FlushMark {
-        FlushMark::unpack(self.flushed.load(Ordering::Acquire))
+        FlushMark::unpack(self.flush_mark.load(Ordering::Acquire))
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn make_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) 
 
 /// Finds space for a record that replaces the discarded record in progress.
 pub(crate) fn begin_again(cursor: &ThreadCursor, id: u32, bytes: usize) -> Option<RecordSpace> {
-    cursor.nested.store(false, Ordering::Relaxed);
+    cursor.is_nested.store(false, Ordering::Relaxed);
     let (now, slot) = (local_clock::native(), cursor.slots[class_of(id)].get());
     // SAFETY: a cursor's slot is `FULL` or a slot of the pool, which is never unmapped.
     let state = unsafe { &*slot }.state.load(Ordering::Relaxed);
@@ -43,7 +43,7 @@ pub(crate) fn begin_again(cursor: &ThreadCursor, id: u32, bytes: usize) -> Optio
     }
     let room = make_room(cursor, id, bytes, now);
     if room.is_none() {
-        cursor.busy.store(work_state::IDLE, Ordering::Release);
+        cursor.work_state.store(work_state::IDLE, Ordering::Release);
     }
     room
 }
@@ -52,9 +52,9 @@ fn find_room(cursor: &ThreadCursor, id: u32, bytes: usize, now: u64) -> Option<R
     let class = class_of(id);
     if cursor.streams[class].get().is_null() {
         if handler_detection::runs() {
-            cursor.nested.store(true, Ordering::Relaxed);
+            cursor.is_nested.store(true, Ordering::Relaxed);
             let room = signal_stream::make_room(cursor, bytes);
-            cursor.nested.store(room.is_some(), Ordering::Release);
+            cursor.is_nested.store(room.is_some(), Ordering::Release);
             return room;
         }
         if !attach(cursor, class) {
@@ -165,7 +165,7 @@ fn wait_for_slot(stream: &ThreadStream, id: u16, now: u64, bytes: usize) -> Opti
 
 /// Gives the thread a stream. Starts the session if this is the first stream.
 fn attach(cursor: &ThreadCursor, class: usize) -> bool {
-    let thread = cursor.name.get().map_or_else(|| default_name(cursor.ending.get()), |name| Some(name.to_owned()));
+    let thread = cursor.name.get().map_or_else(|| default_name(cursor.is_ending.get()), |name| Some(name.to_owned()));
     let names = StreamNames { thread, label: cursor.label.get().map(str::to_owned) };
     if !session::begin() {
         return false;
@@ -191,8 +191,8 @@ fn attach(cursor: &ThreadCursor, class: usize) -> bool {
 /// The name of the thread in Rust. `None` if it has none or cannot be read.
 /// `std` panics if its own destructors ran before. The recorder avoids the call where it knows that
 /// the thread is ending. It catches the panic if a thread makes its first record there.
-fn default_name(ending: bool) -> Option<String> {
-    if ending {
+fn default_name(is_ending: bool) -> Option<String> {
+    if is_ending {
         return None;
     }
     std::panic::catch_unwind(|| std::thread::current().name().map(str::to_owned)).ok().flatten()

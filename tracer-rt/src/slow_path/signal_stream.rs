@@ -74,7 +74,7 @@ fn stream<'a>(state: &mut RecorderState, cursor: &ThreadCursor) -> Option<&'a Th
 
 /// Assigns a spare stream to the thread.
 fn adopt(state: &mut RecorderState, cursor: &ThreadCursor) -> Option<*const ThreadStream> {
-    let room = state.is_recording() && state.entries.len() < state.entries.capacity() && !cursor.ending.get();
+    let room = state.is_recording() && state.entries.len() < state.entries.capacity() && !cursor.is_ending.get();
     let mut stream = if room { state.spares.pop()? } else { return None };
     stream.index = state.next_stream;
     let tid = thread_id();
@@ -90,7 +90,7 @@ fn adopt(state: &mut RecorderState, cursor: &ThreadCursor) -> Option<*const Thre
         return None;
     }
     state.next_stream += 1;
-    state.alive += 1;
+    state.live_threads += 1;
     let address = &raw const *stream;
     state.entries.push(StreamEntry::new(stream, cursor, tid, StreamNames { thread: None, label: None }));
     Some(address)

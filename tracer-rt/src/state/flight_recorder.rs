@@ -69,10 +69,10 @@ fn overwrite(state: &mut RecorderState) -> Option<*const SlotHeader> {
     }
     if !fault_injection::is_injected("overwritten records are not counted") {
         live_file::count_overwritten(head, count);
-        entry.stream.overwritten.fetch_add(count, Ordering::Relaxed);
+        entry.stream.overwrites.fetch_add(count, Ordering::Relaxed);
         entry.gaps.add(head.sequence.load(Ordering::Relaxed) + u64::from(flush_mark.blocks), &dropped);
     }
-    entry.waiting = entry.waiting.saturating_sub(1);
+    entry.waiting_slots = entry.waiting_slots.saturating_sub(1);
     // The new contents of the slot are written after all of this.
     fence(Ordering::SeqCst);
     state.flight_recorder.pop_oldest()

@@ -74,7 +74,7 @@ pub(crate) struct RecorderState {
     #[expect(clippy::vec_box, reason = "a signal handler must not allocate the box")]
     pub(crate) spares: Vec<Box<ThreadStream>>,
     /// Number of streams of running threads.
-    pub(crate) alive: usize,
+    pub(crate) live_threads: usize,
     /// Number of records dropped by streams that were removed.
     dropped_by_removed_streams: u64,
     pub(crate) levels: LevelTable,
@@ -113,7 +113,7 @@ pub(crate) static STATE: RecorderLock<RecorderState> = RecorderLock::new(
         full_slots: VecDeque::new(),
         flight_recorder: KeptSlots::new(),
         spares: Vec::new(),
-        alive: 0,
+        live_threads: 0,
         entries: Vec::new(),
         next_stream: 0,
         dropped_by_removed_streams: 0,
@@ -146,7 +146,7 @@ impl RecorderState {
     /// others have many slots. The reason is that most threads record little.
     pub(crate) fn take_slot(&mut self, bytes: usize, is_first: bool) -> Option<*const SlotHeader> {
         let slots = self.pool.slots();
-        let has_many_threads = self.alive > slots / 2 || (is_first && pool::available() < slots - slots / 4);
+        let has_many_threads = self.live_threads > slots / 2 || (is_first && pool::available() < slots - slots / 4);
         if bytes > pool::MAX_PART_RECORD_BYTES {
             return self.pool.take();
         }
@@ -214,7 +214,7 @@ impl RecorderState {
         std::mem::forget(std::mem::take(&mut self.entries));
         self.keeps_live_file = false;
         self.next_stream = 0;
-        self.alive = 0;
+        self.live_threads = 0;
         self.dropped_by_removed_streams = 0;
         if let Some(config) = &mut self.config {
             config.folder = None;

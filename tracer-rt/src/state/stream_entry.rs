@@ -36,10 +36,10 @@ pub(crate) struct StreamEntry {
     pub(crate) next_sequence: u64,
     /// A part of a slot that is being written now.
     /// The stream may have continued with another slot meanwhile.
-    pub(crate) pending: Option<PendingBlock>,
+    pub(crate) pending_block: Option<PendingBlock>,
     /// Number of full slots of the stream that are kept, wait for the writer thread, or are being
     /// written.
-    pub(crate) waiting: usize,
+    pub(crate) waiting_slots: usize,
     /// Overwritten records that no block reports yet.
     pub(crate) gaps: OverwrittenRanges,
 }
@@ -92,8 +92,8 @@ impl StreamEntry {
             end: None,
             names_written: false,
             next_sequence: 0,
-            pending: None,
-            waiting: 0,
+            pending_block: None,
+            waiting_slots: 0,
             gaps: OverwrittenRanges::new(),
         }
     }
@@ -120,12 +120,12 @@ impl StreamEntry {
 
     /// The part of this slot that is being written, or that could not be written.
     pub(crate) fn pending_of(&self, slot: *const SlotHeader) -> Option<PendingBlock> {
-        self.pending.filter(|pending| std::ptr::eq(pending.slot, slot))
+        self.pending_block.filter(|pending| std::ptr::eq(pending.slot, slot))
     }
 
     /// Whether the thread has ended and all its records are written or overwritten.
     pub(crate) fn is_finished(&self) -> bool {
-        self.cursor.is_null() && self.waiting == 0
+        self.cursor.is_null() && self.waiting_slots == 0
     }
 
     /// Whether there are drops that no block reports.

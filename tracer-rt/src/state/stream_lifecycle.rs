@@ -39,7 +39,7 @@ impl RecorderState {
         let entry = StreamEntry::new(stream, cursor, tid, names);
         let is_logged = entry.log();
         self.entries.push(entry);
-        self.alive += 1;
+        self.live_threads += 1;
         self.fill_spares();
         AddedStream { address, is_logged }
     }
@@ -98,7 +98,7 @@ impl RecorderState {
         head.dropped.store(stream.dropped_records(), Ordering::Relaxed);
         if let Some(entry) = self.entry(stream.index) {
             entry.close_slot(head);
-            entry.waiting += 1;
+            entry.waiting_slots += 1;
         }
         if stream.class == RING && head.unwritten_records() > 0 {
             self.flight_recorder.push(slot);
@@ -114,7 +114,7 @@ impl RecorderState {
         if let Some(entry) = self.entry(stream.index).filter(|entry| !entry.cursor.is_null()) {
             entry.cursor = std::ptr::null();
             entry.end_at(end);
-            self.alive -= 1;
+            self.live_threads -= 1;
         }
     }
 
@@ -154,7 +154,7 @@ impl RecorderState {
 fn start_slot(slot: *const SlotHeader, stream: &ThreadStream, sequence: u64, now: u64) {
     // SAFETY: the slot was just taken from the pool.
     let head = unsafe { &*slot };
-    for (word, value) in [(&head.first, now), (&head.last, now), (&head.flushed, 0), (&head.sequence, sequence)] {
+    for (word, value) in [(&head.first, now), (&head.last, now), (&head.flush_mark, 0), (&head.sequence, sequence)] {
         word.store(value, Ordering::Relaxed);
     }
     head.stream.store(stream.index, Ordering::Relaxed);
@@ -170,5 +170,5 @@ fn start_slot(slot: *const SlotHeader, stream: &ThreadStream, sequence: u64, now
     });
     head.state.store(report_bytes, Ordering::Release);
     let slot_use_word = if stream.class == RING { slot_use::OVERWRITES } else { slot_use::YES };
-    head.taken.store(slot_use_word, Ordering::Release);
+    head.is_taken.store(slot_use_word, Ordering::Release);
 }

@@ -13,7 +13,7 @@ use crate::fault_injection;
 #[derive(Debug, Default)]
 pub(crate) struct DropCounts {
     count: AtomicU64,
-    reported: AtomicU64,
+    reported_count: AtomicU64,
     bytes: AtomicU64,
     first: AtomicU64,
     last: AtomicU64,
@@ -43,7 +43,7 @@ impl DropCounts {
     /// Takes the records dropped since the last call for a report. `None` if there are none.
     pub(crate) fn take_report(&self) -> Option<DroppedRecords> {
         let total = self.total();
-        let count = total - self.reported.swap(total, Ordering::Relaxed);
+        let count = total - self.reported_count.swap(total, Ordering::Relaxed);
         (count > 0).then(|| DroppedRecords {
             count,
             bytes: self.bytes.swap(0, Ordering::Relaxed),
@@ -54,18 +54,18 @@ impl DropCounts {
     }
 
     /// Makes a report unreported again, because its block no longer exists.
-    pub(crate) fn undo_report(&self, dropped: &DroppedRecords) {
-        self.reported.fetch_sub(dropped.count, Ordering::Relaxed);
-        self.bytes.fetch_add(dropped.bytes, Ordering::Relaxed);
-        let _ = self.last.compare_exchange(0, dropped.last_ticks, Ordering::Relaxed, Ordering::Relaxed);
+    pub(crate) fn undo_report(&self, drops: &DroppedRecords) {
+        self.reported_count.fetch_sub(drops.count, Ordering::Relaxed);
+        self.bytes.fetch_add(drops.bytes, Ordering::Relaxed);
+        let _ = self.last.compare_exchange(0, drops.last_ticks, Ordering::Relaxed, Ordering::Relaxed);
         // The records of this report were dropped before all unreported ones.
-        self.first.store(dropped.first_ticks, Ordering::Relaxed);
-        self.cause.fetch_or(dropped.cause, Ordering::Relaxed);
+        self.first.store(drops.first_ticks, Ordering::Relaxed);
+        self.cause.fetch_or(drops.cause, Ordering::Relaxed);
     }
 
     /// Whether [`Self::take_report`] would return a report.
     pub(crate) fn has_report(&self) -> bool {
-        self.total() != self.reported.load(Ordering::Relaxed)
+        self.total() != self.reported_count.load(Ordering::Relaxed)
     }
 }
 
@@ -91,13 +91,13 @@ impl OverwrittenRanges {
     }
 
     /// Adds the overwritten block with the sequence number `block`, the newest one.
-    pub(crate) fn add(&mut self, block: u64, dropped: &DroppedRecords) {
+    pub(crate) fn add(&mut self, block: u64, drops: &DroppedRecords) {
         match self.0.back_mut() {
             Some(gap) if gap.end == block => {
                 gap.end = block + 1;
-                gap.dropped = join_reports(&gap.dropped, dropped);
+                gap.dropped = join_reports(&gap.dropped, drops);
             }
-            _ => self.0.push_back(OverwrittenBlocks { end: block + 1, dropped: *dropped }),
+            _ => self.0.push_back(OverwrittenBlocks { end: block + 1, dropped: *drops }),
         }
     }
 
@@ -119,20 +119,20 @@ impl OverwrittenRanges {
 }
 
 /// Joins two consecutive reports of drops.
-pub(crate) fn join_reports(first: &DroppedRecords, then: &DroppedRecords) -> DroppedRecords {
+pub(crate) fn join_reports(first: &DroppedRecords, second: &DroppedRecords) -> DroppedRecords {
     DroppedRecords {
-        count: first.count + then.count,
-        bytes: first.bytes + then.bytes,
+        count: first.count + second.count,
+        bytes: first.bytes + second.bytes,
         first_ticks: first.first_ticks,
-        last_ticks: then.last_ticks,
-        cause: first.cause | then.cause,
+        last_ticks: second.last_ticks,
+        cause: first.cause | second.cause,
     }
 }
 
-pub(crate) fn encode_report(dropped: &DroppedRecords) -> Vec<u8> {
+pub(crate) fn encode_report(drops: &DroppedRecords) -> Vec<u8> {
     let mut bytes = vec![0; RECORD_HEAD_BYTES];
     bytes[..2].copy_from_slice(&ID_DROPPED.to_le_bytes());
-    bytes.extend(dropped.encode());
+    bytes.extend(drops.encode());
     bytes
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct BlockWriter {
     pub(super) sites: usize,
     pub(super) records: u64,
     /// Timestamp of the latest record that was written.
-    pub(super) latest: u64,
+    pub(super) latest_timestamp: u64,
     /// At the end, the live file contains records that could not be written.
     pub(super) live_file_remains: bool,
     pub(super) has_reported: bool,
@@ -68,7 +68,7 @@ impl BlockWriter {
             strings: 0,
             sites: 0,
             records: 0,
-            latest: 0,
+            latest_timestamp: 0,
             live_file_remains: false,
             has_reported: false,
             reserve: DiskReserve::new(false),
@@ -138,7 +138,7 @@ impl BlockWriter {
             let mut state = STATE.lock();
             piece.commit(slot);
             if let Some(entry) = state.entry(piece.stream).filter(|_| pending.is_some()) {
-                entry.pending = None;
+                entry.pending_block = None;
             }
             pending = None;
         }
@@ -148,7 +148,7 @@ impl BlockWriter {
         state.pool.give_back(slot);
         if let Some(entry) = state.entry(stream) {
             // In a child that was forked meanwhile, this is another entry, without waiting slots.
-            entry.waiting = entry.waiting.saturating_sub(1);
+            entry.waiting_slots = entry.waiting_slots.saturating_sub(1);
         }
         true
     }
@@ -189,7 +189,7 @@ impl BlockWriter {
         match &written {
             Ok(()) => {
                 self.records += u64::from(piece.records);
-                self.latest = self.latest.max(piece.last);
+                self.latest_timestamp = self.latest_timestamp.max(piece.last);
             }
             Err(error) => self.report_once(&format!("cannot write the trace: {error}")),
         }

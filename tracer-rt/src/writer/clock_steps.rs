@@ -27,7 +27,7 @@ pub(super) struct ClockStepWatch {
 #[derive(Clone, Copy, Debug)]
 struct ClockReading {
     anchor: ClockAnchor,
-    written: bool,
+    is_written: bool,
 }
 
 impl ClockStepWatch {
@@ -46,7 +46,7 @@ impl ClockStepWatch {
         let since_last = self.last.map(|last| (last, now.monotonic_nanos.saturating_sub(last.anchor.monotonic_nanos)));
         let Some((last, nanos)) = since_last.filter(|(_, nanos)| *nanos >= MIN_INTERVAL_NANOS) else {
             if is_wanted || self.last.is_none() {
-                self.last = Some(ClockReading { anchor: now, written: is_wanted });
+                self.last = Some(ClockReading { anchor: now, is_written: is_wanted });
             }
             return [None, is_wanted.then_some(now)].into_iter().flatten();
         };
@@ -58,9 +58,9 @@ impl ClockStepWatch {
         // the step.
         self.rate = Some(rate);
         self.jumps += u32::from(is_jump);
-        let written = is_wanted || is_jump;
-        self.last = Some(ClockReading { anchor: now, written });
-        [(is_jump && !last.written).then_some(last.anchor), written.then_some(now)].into_iter().flatten()
+        let is_written = is_wanted || is_jump;
+        self.last = Some(ClockReading { anchor: now, is_written });
+        [(is_jump && !last.is_written).then_some(last.anchor), is_written.then_some(now)].into_iter().flatten()
     }
 }
 

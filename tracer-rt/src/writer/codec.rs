@@ -29,14 +29,14 @@ pub(crate) enum CompressionEffort {
 pub(crate) struct PayloadPacker {
     /// Created when the first spec is known.
     packer: Option<BlockPacker>,
-    packed: Vec<u8>,
+    packed_bytes: Vec<u8>,
     /// The last packed block is [`CHEAP_RATIO`] times smaller.
     cheap: bool,
 }
 
 impl PayloadPacker {
     pub(crate) const fn new() -> Self {
-        Self { packer: None, packed: Vec::new(), cheap: false }
+        Self { packer: None, packed_bytes: Vec::new(), cheap: false }
     }
 
     /// Reads the record types of a spec from the payload of its `schema` block.
@@ -70,11 +70,15 @@ impl PayloadPacker {
             return (PayloadCodec::Columns, packed);
         }
         // The buffer never shrinks, so that only new bytes are set to zero.
-        let room = lz4_flex::block::get_maximum_output_size(payload.len()).max(self.packed.len());
-        self.packed.resize(room, 0);
+        let room = lz4_flex::block::get_maximum_output_size(payload.len()).max(self.packed_bytes.len());
+        self.packed_bytes.resize(room, 0);
         // The buffer is large enough for any payload. If packing fails all the same, the payload is
         // stored raw.
-        let packed = lz4_flex::block::compress_into(payload, &mut self.packed).unwrap_or(usize::MAX);
-        if packed < worthwhile { (PayloadCodec::Lz4, &self.packed[..packed]) } else { (PayloadCodec::Raw, payload) }
+        let packed = lz4_flex::block::compress_into(payload, &mut self.packed_bytes).unwrap_or(usize::MAX);
+        if packed < worthwhile {
+            (PayloadCodec::Lz4, &self.packed_bytes[..packed])
+        } else {
+            (PayloadCodec::Raw, payload)
+        }
     }
 }

@@ -71,7 +71,7 @@ impl BlockWriter {
         state.keeps_live_file = state.live.is_some() && self.is_open() && self.live_file_remains;
         let keeps_live_file = state.keeps_live_file;
         drop(state);
-        live_file::store_process_end(now.max(self.latest));
+        live_file::store_process_end(now.max(self.latest_timestamp));
         if !self.ensure_open() || keeps_live_file {
             // Without an `end` block, readers open the live file.
             self.close();
@@ -100,7 +100,7 @@ impl BlockWriter {
         if local_clock::wraps() > 0 {
             append_integer(&mut tags, tag::CLOCK_WRAPS, local_clock::wraps());
         }
-        append_integer(&mut tags, tag::PROCESS_END, now.max(self.latest).max(last_thread));
+        append_integer(&mut tags, tag::PROCESS_END, now.max(self.latest_timestamp).max(last_thread));
         self.stage = ReserveStage::End;
         match self.process_block(BlockKind::End, 1, &tags, (0, 0)) {
             Ok(()) => {

@@ -73,7 +73,7 @@ impl BlockWriter {
     /// Reports, at the end, all drops that no block reports.
     /// For streams with a slot that could not be written, the report goes to the live file.
     pub(super) fn report_remaining_drops(&mut self) {
-        for stream in streams(|entry| entry.waiting == 0 && entry.has_unreported_drops()) {
+        for stream in streams(|entry| entry.waiting_slots == 0 && entry.has_unreported_drops()) {
             self.report_last(stream);
         }
         if !self.live_file_remains {
@@ -82,7 +82,7 @@ impl BlockWriter {
             // remain for them.
             return;
         }
-        for stream in streams(|entry| entry.waiting > 0 && entry.stream.drops.has_report()) {
+        for stream in streams(|entry| entry.waiting_slots > 0 && entry.stream.drops.has_report()) {
             let report = STATE.lock().entry(stream).and_then(of_drops);
             if let Some(report) = report {
                 self.report_to_live_file(&report);

@@ -58,23 +58,23 @@ struct FileStatus {
 
 /// Identity and length of the file of a descriptor. Signal handlers may call it.
 fn status_of(file: libc::c_int) -> Option<FileStatus> {
-    let mut about = std::mem::MaybeUninit::<libc::statx>::zeroed();
+    let mut status = std::mem::MaybeUninit::<libc::statx>::zeroed();
     let mask = libc::STATX_INO | libc::STATX_SIZE | libc::STATX_BTIME;
     // SAFETY: the path ends with a zero; the pointer is to a local of the right type.
-    let failed = unsafe { libc::statx(file, c"".as_ptr(), libc::AT_EMPTY_PATH, mask, about.as_mut_ptr()) };
+    let failed = unsafe { libc::statx(file, c"".as_ptr(), libc::AT_EMPTY_PATH, mask, status.as_mut_ptr()) };
     // SAFETY: all fields of the structure may be zero.
-    let about = unsafe { about.assume_init() };
+    let status = unsafe { status.assume_init() };
     if failed != 0 {
         return plain_status_of(file);
     }
-    let device = libc::makedev(about.stx_dev_major, about.stx_dev_minor);
-    let created = if about.stx_mask & libc::STATX_BTIME == 0 {
+    let device = libc::makedev(status.stx_dev_major, status.stx_dev_minor);
+    let created = if status.stx_mask & libc::STATX_BTIME == 0 {
         (0, 0)
     } else {
-        (about.stx_btime.tv_sec, about.stx_btime.tv_nsec)
+        (status.stx_btime.tv_sec, status.stx_btime.tv_nsec)
     };
-    let identity = [device, about.stx_ino, created.0.cast_unsigned(), u64::from(created.1)];
-    Some(FileStatus { identity, bytes: about.stx_size })
+    let identity = [device, status.stx_ino, created.0.cast_unsigned(), u64::from(created.1)];
+    Some(FileStatus { identity, bytes: status.stx_size })
 }
 
 /// Like [`status_of`], for systems that do not allow `statx`.

@@ -50,9 +50,9 @@ impl BlockWriter {
             }
             // A slot that was filled since the call waits in the queue. The blocks of one stream
             // stay in order.
-            if let Some(before) = state.full_slots.iter().position(|slot| stream_of(*slot) == stream) {
+            if let Some(position) = state.full_slots.iter().position(|slot| stream_of(*slot) == stream) {
                 drop(state);
-                let next = if selection == ActiveSlots::Quiet { 0 } else { before + 1 };
+                let next = if selection == ActiveSlots::Quiet { 0 } else { position + 1 };
                 for _ in 0..next {
                     self.write_next();
                 }
@@ -70,8 +70,8 @@ impl BlockWriter {
                 if fault_injection::is_injected("slot is handed over during the write") {
                     wait_for_hand_over(stream, slot);
                 }
-                let written = self.write_after_drop_reports(&piece, CompressionEffort::Records);
-                self.store_flush_result(slot, &piece, &written, selection);
+                let result = self.write_after_drop_reports(&piece, CompressionEffort::Records);
+                self.store_flush_result(slot, &piece, &result, selection);
             }
         }
     }
@@ -81,7 +81,7 @@ impl BlockWriter {
         &mut self,
         slot: *const SlotHeader,
         piece: &SealedBlock,
-        written: &io::Result<()>,
+        result: &io::Result<()>,
         selection: ActiveSlots,
     ) {
         let mut state = STATE.lock();
@@ -91,21 +91,21 @@ impl BlockWriter {
             // If the slot waits in the queue meanwhile, the next attempt writes the same block,
             // because the numbers of the next slot assume it.
             let is_current = std::ptr::eq(entry.stream.slot.load(Ordering::Relaxed), slot);
-            if written.is_ok()
+            if result.is_ok()
                 || is_last_chance
                 || is_current
                 || entry.stream.class == RING
                 || fault_injection::is_injected("pending block is discarded")
             {
-                entry.pending = None;
+                entry.pending_block = None;
             }
         }
-        self.live_file_remains |= selection == ActiveSlots::AtEnd && written.is_err();
-        if written.is_ok() || is_last_chance {
+        self.live_file_remains |= selection == ActiveSlots::AtEnd && result.is_err();
+        if result.is_ok() || is_last_chance {
             piece.commit(slot);
         }
         drop(state);
-        if written.is_err() && is_last_chance {
+        if result.is_err() && is_last_chance {
             self.give_up(piece);
         }
     }

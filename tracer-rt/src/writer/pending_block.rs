@@ -36,13 +36,13 @@ enum BlockBytes {
 }
 
 impl SealedBlock {
-    /// The rest of a full slot, or the `pending` part of it. `None` if all of it is in the file.
-    pub(crate) fn of_sealed(slot: *const SlotHeader, pending: Option<PendingBlock>) -> Option<Self> {
+    /// The rest of a full slot, or the `block` part of it. `None` if all of it is in the file.
+    pub(crate) fn of_sealed(slot: *const SlotHeader, block: Option<PendingBlock>) -> Option<Self> {
         // SAFETY: slots are never unmapped.
         let head = unsafe { &*slot };
         let (state, last) = (head.state.load(Ordering::Acquire), head.last.load(Ordering::Relaxed));
-        let (state, last) = pending.map_or((state, last), |pending| {
-            (pending.end_mark.bytes as u64 | u64::from(pending.end_mark.records) << 32, pending.last)
+        let (state, last) = block.map_or((state, last), |block| {
+            (block.end_mark.bytes as u64 | u64::from(block.end_mark.records) << 32, block.last)
         });
         let dropped = head.dropped.load(Ordering::Relaxed);
         Self::from_marks(slot, head.flush_mark(), state, last).map(|piece| Self { dropped, ..piece })
@@ -88,7 +88,7 @@ impl SealedBlock {
         };
         let SlotProgress { state, last } = between_records.or_else(uncertain)?;
         let piece = Self::from_marks(slot, head.flush_mark(), state, last)?;
-        entry.pending = Some(PendingBlock { slot, end_mark: piece.end_mark, last });
+        entry.pending_block = Some(PendingBlock { slot, end_mark: piece.end_mark, last });
         Some((slot, Self { dropped: entry.stream.dropped_records(), ..piece }))
     }
 
@@ -100,13 +100,7 @@ impl SealedBlock {
     }
 
     /// A block that only reports drops. It comes before all records later than its timestamp.
-    pub(crate) fn of_report(
-        entry: &StreamEntry,
-        dropped: &DroppedRecords,
-        sequence: u64,
-        ticks: u64,
-        flags: u8,
-    ) -> Self {
+    pub(crate) fn of_report(entry: &StreamEntry, drops: &DroppedRecords, sequence: u64, ticks: u64, flags: u8) -> Self {
         Self {
             stream: entry.stream.index,
             records: 0,
@@ -116,7 +110,7 @@ impl SealedBlock {
             last: ticks,
             flags,
             end_mark: FlushMark::default(),
-            bytes: BlockBytes::Own(drops::encode_report(dropped)),
+            bytes: BlockBytes::Own(drops::encode_report(drops)),
         }
     }
 
@@ -198,12 +192,15 @@ mod tests {
         head.flushed_last.store(1000, Ordering::Relaxed);
         head.sequence.store(40, Ordering::Relaxed);
         let once = FlushMark { bytes: 6, records: 1, blocks: 1 };
-        let rest = SealedBlock::from_marks(slot, once, 3 << 32 | 18, 1012).unwrap();
-        assert_eq!((rest.sequence, rest.end_mark), (41, FlushMark { bytes: 18, records: 3, blocks: 2 }));
-        assert_eq!(FlushMark::unpack(rest.end_mark.pack()), rest.end_mark);
-        assert_eq!((rest.first, rest.last, rest.records), (1007, 1012, 2));
-        assert_eq!(rest.payload(), [1, 0, 0, 0, 0, 0, 1, 0, 5, 0, 0, 0]);
-        assert!(SealedBlock::from_marks(slot, rest.end_mark, 3 << 32 | 18, 0).is_none());
+        let second_block = SealedBlock::from_marks(slot, once, 3 << 32 | 18, 1012).unwrap();
+        assert_eq!(
+            (second_block.sequence, second_block.end_mark),
+            (41, FlushMark { bytes: 18, records: 3, blocks: 2 })
+        );
+        assert_eq!(FlushMark::unpack(second_block.end_mark.pack()), second_block.end_mark);
+        assert_eq!((second_block.first, second_block.last, second_block.records), (1007, 1012, 2));
+        assert_eq!(second_block.payload(), [1, 0, 0, 0, 0, 0, 1, 0, 5, 0, 0, 0]);
+        assert!(SealedBlock::from_marks(slot, second_block.end_mark, 3 << 32 | 18, 0).is_none());
     }
 
     #[test]

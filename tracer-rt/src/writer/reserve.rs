@@ -52,9 +52,9 @@ impl DiskReserve {
         let end = end + stage.reserved_bytes();
         live_file::within_limit(end)?;
         while self.allocates && end > self.end && !fault_injection::is_injected("no space is reserved") {
-            let (from, more) = (self.end as libc::off_t, (end - self.end) as libc::off_t);
+            let (from, length) = (self.end as libc::off_t, (end - self.end) as libc::off_t);
             // SAFETY: `fallocate` takes no pointer. The descriptor is open.
-            if unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, from, more) } == 0 {
+            if unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, from, length) } == 0 {
                 self.end = end;
                 continue;
             }

@@ -70,14 +70,14 @@ fn run() {
     affinity::use_start_processors();
     let mut next = Instant::now() + FIRST;
     let mut next_reading = next;
-    let mut written = 0;
+    let mut written_blocks = 0;
     CURSOR.with(|cursor| cursor.name.set(Some("tracer")));
     while STATE.lock().is_recording() {
         fault_injection::hold_writer_thread();
         let span = record_write();
         // Block by block, so that a `fork` or a flush waits for at most one write.
-        let mut more = false;
-        run_unnested(|| more = BLOCK_WRITER.lock().write_next());
+        let mut has_more = false;
+        run_unnested(|| has_more = BLOCK_WRITER.lock().write_next());
         drop(span);
         BLOCK_WRITER.give_way();
         run_unnested(|| {
@@ -95,11 +95,11 @@ fn run() {
         }
         run_unnested(answer_request);
         serve_deferred();
-        written += u32::from(more);
-        if !more {
-            let rest = if written >= 2 { SHORT_SLEEP } else { IDLE_SLEEP };
-            written = 0;
-            std::thread::park_timeout(rest.min(next.saturating_duration_since(Instant::now())));
+        written_blocks += u32::from(has_more);
+        if !has_more {
+            let sleep = if written_blocks >= 2 { SHORT_SLEEP } else { IDLE_SLEEP };
+            written_blocks = 0;
+            std::thread::park_timeout(sleep.min(next.saturating_duration_since(Instant::now())));
         }
     }
 }

@@ -429,9 +429,14 @@ fn dynamic() {
     let schema = |name: String| {
         let fields = [("number", Scalar::I64), ("text", Scalar::String)];
         let fields = fields.map(|(name, ty)| FieldInfo { name: name.into(), ty: FieldType::One(ty) }).to_vec();
-        let record =
-            |kind, level, located| RecordType { name: name.clone(), level, kind, located, fields: fields.clone() };
-        let levels = ["APP", "LATE"].map(|level| LevelInfo { name: level.into(), enabled: level == "APP" });
+        let record = |kind, level, has_location| RecordType {
+            name: name.clone(),
+            level,
+            kind,
+            has_location,
+            fields: fields.clone(),
+        };
+        let levels = ["APP", "LATE"].map(|level| LevelInfo { name: level.into(), is_enabled: level == "APP" });
         Schema {
             version: SCHEMA_VERSION,
             name: "dynamic".into(),

@@ -70,7 +70,7 @@ pub(crate) fn schema(metadata: &Metadata<'_>, records: RecordSet, names: &[&str]
         version: SCHEMA_VERSION,
         name: "tracing".into(),
         spec_version: 1,
-        levels: vec![LevelInfo { name: level.into(), enabled: true }],
+        levels: vec![LevelInfo { name: level.into(), is_enabled: true }],
         enums: Vec::new(),
         records: types,
         sources: vec![SourceText { path: format!("{name}.tumit"), text }],
@@ -95,7 +95,7 @@ fn record_types(name: &str, records: RecordSet, fields: &[FieldInfo]) -> Vec<Rec
     let of = |name: String, kind: RecordKind, own: &[(&str, Scalar)]| {
         let own = own.iter().map(|(name, scalar)| FieldInfo { name: (*name).into(), ty: FieldType::One(*scalar) });
         let fields = if kind == RecordKind::End { &[] } else { fields };
-        RecordType { name, level: 0, kind, located: true, fields: own.chain(fields.iter().cloned()).collect() }
+        RecordType { name, level: 0, kind, has_location: true, fields: own.chain(fields.iter().cloned()).collect() }
     };
     let span = ("span", Scalar::U64);
     match records {

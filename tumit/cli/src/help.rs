@@ -49,19 +49,19 @@ enum HelpPart {
 fn laid_out(text: &str, width: usize) -> String {
     let pieces = pieces(text);
     let mut lines = Vec::new();
-    let mut rest = pieces.as_slice();
-    while let Some(piece) = rest.first() {
+    let mut remainder = pieces.as_slice();
+    while let Some(piece) = remainder.first() {
         let mut count = 1;
         match piece {
             HelpPart::Blank => lines.push(String::new()),
             HelpPart::Prose(text) => fill(&mut lines, String::new(), 0, text, width),
             HelpPart::Example(_) => {
-                let examples: Vec<&[String]> = rest.iter().map_while(HelpPart::cells).collect();
+                let examples: Vec<&[String]> = remainder.iter().map_while(HelpPart::cells).collect();
                 count = examples.len();
                 append_examples(&mut lines, &examples, width);
             }
         }
-        rest = &rest[count..];
+        remainder = &remainder[count..];
     }
     lines.join("\n")
 }
@@ -88,8 +88,8 @@ fn pieces(text: &str) -> Vec<HelpPart> {
                 let cells = words.split("  ").map(str::trim).filter(|cell| !cell.is_empty());
                 pieces.push(HelpPart::Example(cells.map(str::to_owned).collect()));
             }
-            Some(HelpPart::Prose(before)) if !before.ends_with(':') && !words.starts_with("Exit status:") => {
-                *before = format!("{before} {words}");
+            Some(HelpPart::Prose(prose)) if !prose.ends_with(':') && !words.starts_with("Exit status:") => {
+                *prose = format!("{prose} {words}");
             }
             _ => pieces.push(HelpPart::Prose(words.to_owned())),
         }
@@ -196,8 +196,8 @@ mod tests {
                         assert!(is_word || line.starts_with("Usage:"), "tumit {name}, {width} columns: {line}");
                     }
                 }
-                let after = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
-                let lines: Vec<&str> = after.lines().collect();
+                let after_help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+                let lines: Vec<&str> = after_help.lines().collect();
                 for pair in lines.windows(2) {
                     let is_prose = |line: &str| !line.is_empty() && !line.starts_with(' ') && !line.ends_with(':');
                     let next = pair[1].split(' ').next().unwrap_or_default();

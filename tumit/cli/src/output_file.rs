@@ -23,7 +23,7 @@ static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 pub(crate) struct OutputFile {
     file: File,
     /// `None` if the target is no regular file.
-    temporary: Option<PathBuf>,
+    temporary_path: Option<PathBuf>,
     target: PathBuf,
     /// Permissions of the replaced file.
     permissions: Option<fs::Permissions>,
@@ -41,7 +41,7 @@ impl OutputFile {
             OutputPath::Stream(file) => {
                 return Ok(Self {
                     file,
-                    temporary: None,
+                    temporary_path: None,
                     target: target.to_path_buf(),
                     permissions: None,
                     is_finished: false,
@@ -57,12 +57,18 @@ impl OutputFile {
         let (file, temporary) = created.with_context(|| format!("cannot create `{}`", target.display()))?;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
         let permissions = fs::metadata(target).map(|there| there.permissions()).ok();
-        Ok(Self { file, temporary: Some(temporary), target: target.to_path_buf(), permissions, is_finished: false })
+        Ok(Self {
+            file,
+            temporary_path: Some(temporary),
+            target: target.to_path_buf(),
+            permissions,
+            is_finished: false,
+        })
     }
 
     /// The file, for operations other than writes. `None` if the target is no regular file.
     pub(crate) fn whole_file(&self) -> Option<&File> {
-        self.temporary.as_ref().map(|_| &self.file)
+        self.temporary_path.as_ref().map(|_| &self.file)
     }
 
     /// Sets the permissions of the finished file.
@@ -73,7 +79,7 @@ impl OutputFile {
     /// Renames the file to its final name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         self.file.flush().with_context(|| format!("cannot write `{}`", self.target.display()))?;
-        if let Some(temporary) = &self.temporary {
+        if let Some(temporary) = &self.temporary_path {
             // Before the file is complete, only its owner can read it.
             self.file
                 .set_permissions(output_permissions::permissions_of_file(self.permissions.as_ref()))
@@ -91,7 +97,7 @@ impl OutputFile {
 /// [`OutputFolder::finish`].
 #[derive(Debug)]
 pub(crate) struct OutputFolder {
-    temporary: PathBuf,
+    temporary_path: PathBuf,
     target: PathBuf,
     is_finished: bool,
 }
@@ -110,22 +116,22 @@ impl OutputFolder {
         }
         remove_on_interrupt();
         let created = output_permissions::create_temporary_folder(target);
-        let temporary = created.with_context(|| format!("cannot create `{}`", target.display()))?;
-        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary.clone());
-        Ok(Self { temporary, target: target.to_path_buf(), is_finished: false })
+        let temporary_path = created.with_context(|| format!("cannot create `{}`", target.display()))?;
+        *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(temporary_path.clone());
+        Ok(Self { temporary_path, target: target.to_path_buf(), is_finished: false })
     }
 
     /// The path of the unfinished folder.
     pub(crate) fn path(&self) -> &Path {
-        &self.temporary
+        &self.temporary_path
     }
 
     /// Renames the folder to its final name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
-        fs::set_permissions(&self.temporary, output_permissions::permissions_of_folder())
+        fs::set_permissions(&self.temporary_path, output_permissions::permissions_of_folder())
             .with_context(|| format!("cannot set the permissions of `{}`", self.target.display()))?;
         // The rename replaces an empty folder.
-        fs::rename(&self.temporary, &self.target)
+        fs::rename(&self.temporary_path, &self.target)
             .with_context(|| format!("cannot rename the result to `{}`", self.target.display()))?;
         self.is_finished = true;
         *UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -136,7 +142,7 @@ impl OutputFolder {
 impl Drop for OutputFolder {
     fn drop(&mut self) {
         if !self.is_finished {
-            let _ = fs::remove_dir_all(&self.temporary);
+            let _ = fs::remove_dir_all(&self.temporary_path);
         }
     }
 }
@@ -155,7 +161,7 @@ pub(crate) fn write_if_changed(path: &Path, text: &str) -> anyhow::Result<bool> 
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if let Some(temporary) = self.temporary.as_ref().filter(|_| !self.is_finished) {
+        if let Some(temporary) = self.temporary_path.as_ref().filter(|_| !self.is_finished) {
             let _ = fs::remove_file(temporary);
         }
     }

@@ -40,8 +40,9 @@ impl ProgressDisplay {
 }
 
 /// The estimated remaining time. Empty while it is unknown.
-fn remaining_time(finished_work: u64, all: Option<u64>, elapsed: Duration, estimate: Duration) -> String {
-    let is_known = finished_work > 0 && all.is_some_and(|all| finished_work < all) && elapsed >= SOON;
+fn remaining_time(finished_work: u64, total_work: Option<u64>, elapsed: Duration, estimate: Duration) -> String {
+    let is_known =
+        finished_work > 0 && total_work.is_some_and(|total_work| finished_work < total_work) && elapsed >= SOON;
     if !is_known {
         return String::new();
     }

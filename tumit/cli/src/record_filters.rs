@@ -111,6 +111,6 @@ fn list_names(names: impl Iterator<Item = String>) -> String {
 }
 
 /// A suggestion for a mistyped name.
-fn suggest_name(wrong: &str, names: &BTreeSet<&str>) -> String {
-    did_you_mean(wrong, names.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
+fn suggest_name(name: &str, names: &BTreeSet<&str>) -> String {
+    did_you_mean(name, names.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
 }

@@ -154,7 +154,7 @@ impl ConvertChoices<'_> {
 pub(crate) fn options(clock_options: ClockOptions, resources: ResourceOptions) -> ConvertOptions {
     let mut options = ConvertOptions::default();
     options.clock = clock_options.clock.into();
-    options.causal = clock_options.causal == CausalCorrection::On;
+    options.has_causal_pass = clock_options.causal == CausalCorrection::On;
     options.threads = resources.threads;
     options.memory = resources.memory.0;
     options
@@ -292,13 +292,13 @@ impl RunOptions {
         Ok(Some(open))
     }
 
-    /// Calls `open` for a trace, and shows the progress. `None` when the user's spec has mistakes,
-    /// or the trace has some and the user wants none. They are already reported.
+    /// Calls `open_trace` for a trace, and shows the progress. `None` when the user's spec has
+    /// mistakes, or the trace has some and the user wants none. They are already reported.
     pub(crate) fn open<T>(
         &self,
         path: &Path,
         index: IndexChoice,
-        open: impl FnOnce(&Path, &OpenOptions) -> Result<T, TraceOpenError>,
+        open_trace: impl FnOnce(&Path, &OpenOptions) -> Result<T, TraceOpenError>,
     ) -> anyhow::Result<Option<T>> {
         let input = TraceInput::open(path)?;
         let Some(mut options) = self.of(index)? else { return Ok(None) };
@@ -309,7 +309,7 @@ impl RunOptions {
         let path = input.path();
         let bar = ProgressDisplay::new(if path.is_dir() { "{human_len} records" } else { "{total_bytes}" });
         options.convert.progress = bar.callback();
-        let opened = open(path, &options);
+        let opened = open_trace(path, &options);
         drop(bar);
         match opened {
             Ok(opened) => Ok(Some(opened)),

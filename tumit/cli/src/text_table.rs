@@ -51,8 +51,8 @@ pub(crate) fn append_whole(text: &mut String, rows: &[Vec<String>], right: &[usi
         let start = text.len();
         for (column, cell) in row.iter().enumerate() {
             let blanks = " ".repeat(widths[column] - cell.width());
-            let (before, after) = if right.contains(&column) { (&*blanks, "") } else { ("", &*blanks) };
-            text.extend([before, cell, after, "  "]);
+            let (left_blanks, right_blanks) = if right.contains(&column) { (&*blanks, "") } else { ("", &*blanks) };
+            text.extend([left_blanks, cell, right_blanks, "  "]);
         }
         let length = text[start..].trim_end().len();
         text.truncate(start + length);

@@ -299,8 +299,8 @@ fn relay(mut input: Box<dyn Read + Send>, path: &Path) -> anyhow::Result<File> {
     let (reader, mut writer) = io::pipe().context("cannot create a pipe")?;
     let name = path.display().to_string();
     std::thread::spawn(move || {
-        let sent = first.len() as u64;
-        let relayed = writer.write_all(&first).and_then(|()| copy(input, (sent, limit()), &mut writer));
+        let sent_bytes = first.len() as u64;
+        let relayed = writer.write_all(&first).and_then(|()| copy(input, (sent_bytes, limit()), &mut writer));
         if let Err(error) = relayed {
             CUT_SHORT.store(true, Ordering::Relaxed);
             term::note(&format!("{name}: {error}; the rest is missing"));
@@ -320,7 +320,7 @@ fn check_limit(finished_bytes: u64, max_bytes: u64) -> io::Result<()> {
 }
 
 /// Copies the rest of an input up to the limit.
-fn copy(mut input: impl Read, (mut done, max_bytes): (u64, u64), to: &mut impl io::Write) -> io::Result<()> {
+fn copy(mut input: impl Read, (mut bytes, max_bytes): (u64, u64), to: &mut impl io::Write) -> io::Result<()> {
     let mut buffer = vec![0; 1 << 18];
     loop {
         let read = match input.read(&mut buffer) {
@@ -329,8 +329,8 @@ fn copy(mut input: impl Read, (mut done, max_bytes): (u64, u64), to: &mut impl i
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        done += read as u64;
-        check_limit(done, max_bytes)?;
+        bytes += read as u64;
+        check_limit(bytes, max_bytes)?;
         to.write_all(&buffer[..read])?;
     }
 }

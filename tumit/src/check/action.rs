@@ -28,7 +28,7 @@ pub(super) fn lower_action(
     let verb = match &action.kind {
         ActionKind::Create(container) => instance(scope, container, diagnostics).map(|on| {
             usage.create(on.ty, action, container.span);
-            if let Some(span) = container.existing {
+            if let Some(span) = container.existing_span {
                 diagnostics.push(
                     Diagnostic::error(
                         Code::MisplacedExisting,
@@ -76,8 +76,14 @@ pub(super) fn lower_action(
     let understood = verb.is_some();
     usage.has_error |= !understood;
     let verb = verb.unwrap_or(ActionVerb::Ignore);
-    let mut lowered =
-        Action { verb, timestamp: None, condition: None, fields: Vec::new(), related: Vec::new(), collective: None };
+    let mut lowered = Action {
+        verb,
+        timestamp: None,
+        condition: None,
+        fields: Vec::new(),
+        related_instances: Vec::new(),
+        collective: None,
+    };
     clauses(scope, action, &mut lowered, usage, diagnostics);
     collective::check_fields(action, &lowered, diagnostics);
     understood.then_some(lowered)
@@ -163,11 +169,11 @@ fn verb_name(verb: AssignVerb) -> &'static str {
     }
 }
 
-/// Lowers the clauses into `lowered`, and checks their order.
+/// Lowers the clauses into `target`, and checks their order.
 fn clauses(
     scope: &ExprScope<'_>,
     action: &ast::Action,
-    lowered: &mut Action,
+    target: &mut Action,
     usage: &mut RuleUsage,
     diagnostics: &mut Diagnostics,
 ) {
@@ -197,23 +203,23 @@ fn clauses(
         last_position = last_position.max(position);
         match &clause.kind {
             ClauseKind::Related(how, container) => {
-                check_fields_used(action, lowered, clause.span, diagnostics);
-                lowered.related.extend(
+                check_fields_used(action, target, clause.span, diagnostics);
+                target.related_instances.extend(
                     instance(scope, container, diagnostics).map(|container_instance| (how.clone(), container_instance)),
                 );
             }
             ClauseKind::Collective(written) => {
-                lowered.collective = collective::lower(scope, action, written, &lowered.verb, usage, diagnostics);
+                target.collective = collective::lower(scope, action, written, &target.verb, usage, diagnostics);
             }
             ClauseKind::At(expr) => {
-                lowered.timestamp = Some(scope.expect(expr, ValueType::Date, "the expression after `at`", diagnostics));
+                target.timestamp = Some(scope.expect(expr, ValueType::Date, "the expression after `at`", diagnostics));
             }
             ClauseKind::When(expr) => {
-                lowered.condition = Some(condition(scope, expr, diagnostics));
+                target.condition = Some(condition(scope, expr, diagnostics));
             }
             ClauseKind::With(fields) => {
-                check_fields_used(action, lowered, clause.span, diagnostics);
-                lower_with_clause(scope, fields, lowered, diagnostics);
+                check_fields_used(action, target, clause.span, diagnostics);
+                lower_with_clause(scope, fields, target, diagnostics);
             }
         }
     }
@@ -235,11 +241,11 @@ pub(super) fn condition(scope: &ExprScope<'_>, expr: &ast::Expr, diagnostics: &m
 fn lower_with_clause(
     scope: &ExprScope<'_>,
     fields: &[ast::WithField],
-    lowered: &mut Action,
+    target: &mut Action,
     diagnostics: &mut Diagnostics,
 ) {
     for field in fields {
-        if lowered.fields.iter().any(|(name, _)| *name == field.name.text) {
+        if target.fields.iter().any(|(name, _)| *name == field.name.text) {
             diagnostics.push(
                 Diagnostic::error(Code::Duplicate, format!("field `{}` is set twice", field.name.text))
                     .with_location(field.name.span, "set again"),
@@ -253,13 +259,13 @@ fn lower_with_clause(
                 scope.expr(&ast::Expr { kind: ExprKind::Path(path), span: field.name.span }, diagnostics)
             }
         };
-        lowered.fields.push((field.name.text.clone(), value));
+        target.fields.push((field.name.text.clone(), value));
     }
 }
 
 /// Reports fields and relations of actions that create nothing to which these could belong.
-fn check_fields_used(action: &ast::Action, lowered: &Action, clause: SourceSpan, diagnostics: &mut Diagnostics) {
-    let action_name = match lowered.verb {
+fn check_fields_used(action: &ast::Action, target: &Action, clause: SourceSpan, diagnostics: &mut Diagnostics) {
+    let action_name = match target.verb {
         ActionVerb::Destroy { .. } => "`destroy`",
         ActionVerb::PopState { .. } => "`pop`",
         ActionVerb::ResetState { .. } => "`reset`",

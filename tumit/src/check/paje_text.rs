@@ -143,8 +143,8 @@ impl<'a> PajeOutput<'a> {
             let created = text.definition(line).map(|definition| definition.created_names(line)).unwrap_or_default();
             created.into_iter().map(|(thing, name)| (thing, name.to_owned()))
         });
-        let all = containers.chain(names_of_rules(spec)).collect::<Vec<_>>();
-        (text.patterns, text.names) = all.into_iter().partition(|(_, name)| name.contains(HOLE));
+        let names = containers.chain(names_of_rules(spec)).collect::<Vec<_>>();
+        (text.patterns, text.names) = names.into_iter().partition(|(_, name)| name.contains(HOLE));
         text
     }
 

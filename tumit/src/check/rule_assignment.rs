@@ -86,9 +86,9 @@ pub(super) fn lower_each<T>(
             if has_failed[*rule] {
                 continue;
             }
-            let before = diagnostics.error_count();
+            let old_count = diagnostics.error_count();
             actions.extend(lower(rules[*rule], RecordId(index(record)), diagnostics));
-            has_failed[*rule] = diagnostics.error_count() > before;
+            has_failed[*rule] = diagnostics.error_count() > old_count;
         }
         lowered.push(actions);
     }

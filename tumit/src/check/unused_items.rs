@@ -99,42 +99,42 @@ fn names_of_tree(members: &[TreeMember], names: &mut Vec<String>) {
 }
 
 fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
-    let mut all = |exprs: &[ast::Expr]| exprs.iter().for_each(|expr| names_in(expr, names));
+    let mut visit = |exprs: &[ast::Expr]| exprs.iter().for_each(|expr| names_in(expr, names));
     for action in &rule.actions {
         match &action.kind {
             ActionKind::Create(instance) | ActionKind::Destroy(instance) | ActionKind::Reset { instance, .. } => {
-                all(&instance.keys);
+                visit(&instance.keys);
             }
             ActionKind::Assign { value, instance: on, .. } => {
-                all(std::slice::from_ref(value));
-                all(&on.keys);
+                visit(std::slice::from_ref(value));
+                visit(&on.keys);
             }
             ActionKind::Pop { value, instance: on, .. } => {
-                all(value.as_slice());
-                all(&on.keys);
+                visit(value.as_slice());
+                visit(&on.keys);
             }
             ActionKind::Start { value, key, instance: at, .. } | ActionKind::End { value, key, instance: at, .. } => {
-                all(value.as_slice());
-                all(&key.values);
-                all(&at.keys);
+                visit(value.as_slice());
+                visit(&key.values);
+                visit(&at.keys);
             }
-            ActionKind::Template { arguments, .. } => all(arguments),
+            ActionKind::Template { arguments, .. } => visit(arguments),
             ActionKind::Ignore => {}
         }
         for clause in &action.clauses {
             match &clause.kind {
-                ClauseKind::Related(_, whom) => all(&whom.keys),
+                ClauseKind::Related(_, whom) => visit(&whom.keys),
                 ClauseKind::Collective(part) => {
-                    part.communicator.iter().chain(&part.key).for_each(|key| all(&key.values));
-                    part.root.iter().for_each(|root| all(&root.keys));
-                    all(part.bytes.as_slice());
+                    part.communicator.iter().chain(&part.key).for_each(|key| visit(&key.values));
+                    part.root.iter().for_each(|root| visit(&root.keys));
+                    visit(part.bytes.as_slice());
                 }
-                ClauseKind::At(expr) | ClauseKind::When(expr) => all(std::slice::from_ref(expr)),
+                ClauseKind::At(expr) | ClauseKind::When(expr) => visit(std::slice::from_ref(expr)),
                 ClauseKind::With(fields) => {
                     for field in fields {
                         match &field.value {
-                            Some(value) => all(std::slice::from_ref(value)),
-                            None => names_in_field(&field.name.text, &mut all),
+                            Some(value) => visit(std::slice::from_ref(value)),
+                            None => names_in_field(&field.name.text, &mut visit),
                         }
                     }
                 }
@@ -144,10 +144,10 @@ fn names_of_rule(rule: &ast::Rule, names: &mut Vec<String>) {
 }
 
 /// `with { name }` stands for `name = name`.
-fn names_in_field(name: &str, all: &mut impl FnMut(&[ast::Expr])) {
+fn names_in_field(name: &str, visit: &mut impl FnMut(&[ast::Expr])) {
     let ident = ast::Ident { text: name.to_owned(), span: crate::source_text::SourceSpan::default(), raw: false };
     let kind = ast::ExprKind::Path(ast::Path { name: ident, part: None });
-    all(&[ast::Expr { kind, span: crate::source_text::SourceSpan::default() }]);
+    visit(&[ast::Expr { kind, span: crate::source_text::SourceSpan::default() }]);
 }
 
 /// The use of one type by rules.

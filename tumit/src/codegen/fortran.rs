@@ -121,12 +121,12 @@ fn module(spec: &Spec, names: &FortranNames, procedures: &[FortranProcedure<'_>]
 fn banner(out: &mut CodeWriter, spec: &Spec, module: &str) {
     let root = spec.sources.first().map_or("a spec", |source| source.path.rsplit('/').next().unwrap_or_default());
     let version = env!("CARGO_PKG_VERSION");
-    let about = format!(
+    let comment = format!(
         "Tracing procedures of the trace `{}`, generated from {root} by tumit {version}. You may copy and use this file without restrictions. \
          It needs {module}_fortran.c, which contains the recorder. Build commands, without and with MPI:",
         spec.name
     );
-    out.comment("!", "!", &about);
+    out.comment("!", "!", &comment);
     for (c, fortran) in [("cc -O2", "gfortran -O2"), ("mpicc -O2 -DTUMIT_MPI", "mpifort -O2")] {
         out.line("!");
         out.line(&format!("!   {c} -c {module}_fortran.c"));

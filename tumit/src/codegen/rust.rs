@@ -64,7 +64,7 @@ impl Backend for RustBackend {
 /// # Errors
 /// The errors of [`tokens`].
 pub fn text(spec: &Spec, options: &CodegenOptions) -> Result<String, UnsupportedFeature> {
-    let surroundings = CodeContext { visibility: quote!(pub), watched: &[] };
+    let surroundings = CodeContext { visibility: quote!(pub), watched_files: &[] };
     let tokens = tokens(spec, options, &surroundings)?;
     let file = syn::parse2(tokens).map_err(|error| UnsupportedFeature {
         reason: format!("the generated code is not Rust, which is a bug of tumit: {error}"),
@@ -117,7 +117,7 @@ pub fn tokens(
     {
         return Err(no_level(spec, unknown));
     }
-    let watched = surroundings.watched.iter().map(|path| {
+    let watched = surroundings.watched_files.iter().map(|path| {
         quote!(
             const _: &[u8] = include_bytes!(#path);
         )
@@ -186,7 +186,7 @@ fn provider(spec: &Spec) -> Result<TokenStream, UnsupportedFeature> {
     let lints = lints();
     let switches: Vec<Ident> = (0..spec.levels.len()).map(switch).collect();
     let rows = spec.levels.iter().zip(&switches).map(|(level, switch)| {
-        let (name, enabled) = (&level.name, level.enabled);
+        let (name, enabled) = (&level.name, level.is_enabled);
         quote!((#name, #enabled, &#switch))
     });
     Ok(quote! {
@@ -222,7 +222,7 @@ fn level(
     let id = LevelId(u32::try_from(index).unwrap_or(u32::MAX));
     let module = names::function(&level.name);
     let mut doc = names::text(&level.doc, || format!("Events of level `{}` of `{}`.", level.name, spec.name));
-    if !level.enabled {
+    if !level.is_enabled {
         doc.push_str(&format!("\n\nOff by default. `TUMIT_LEVELS={}=on` switches it on.", level.name));
     }
     let (doc, lints) = (names::doc(&doc), lints());

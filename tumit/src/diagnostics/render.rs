@@ -56,10 +56,10 @@ fn group<'a>(sources: &'a SourceMap, diagnostic: &'a Diagnostic) -> Group<'a> {
     let mut elements = Vec::new();
     if let Some(primary) = &diagnostic.primary {
         elements.push(snippet(sources, primary.span.file, Some(primary), &diagnostic.secondary));
-        let mut others: Vec<FileId> = diagnostic.secondary.iter().map(|label| label.span.file).collect();
-        others.sort_unstable();
-        others.dedup();
-        for file in others.into_iter().filter(|file| *file != primary.span.file) {
+        let mut other_files: Vec<FileId> = diagnostic.secondary.iter().map(|label| label.span.file).collect();
+        other_files.sort_unstable();
+        other_files.dedup();
+        for file in other_files.into_iter().filter(|file| *file != primary.span.file) {
             elements.push(snippet(sources, file, None, &diagnostic.secondary));
         }
     }

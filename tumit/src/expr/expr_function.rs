@@ -133,11 +133,11 @@ impl ExprScope<'_> {
         let dates = types.iter().filter(|ty| **ty == ValueType::Date).count();
         let mixed = dates == 1 && !types.contains(&ValueType::Any);
         if types.len() != parameters.count() || !types.iter().all(|ty| parameters.accepts(*ty)) || mixed {
-            let found: Vec<&str> = types.iter().map(|ty| ty.name()).collect();
-            let found = if found.is_empty() { "nothing".to_owned() } else { found.join(" and ") };
+            let type_names: Vec<&str> = types.iter().map(|ty| ty.name()).collect();
+            let type_names = if type_names.is_empty() { "nothing".to_owned() } else { type_names.join(" and ") };
             diagnostics.push(
                 Diagnostic::error(Code::BadArguments, format!("`{}` takes {}", name.text, parameters.description()))
-                    .with_location(call_span, format!("{found} given")),
+                    .with_location(call_span, format!("{type_names} given")),
             );
             return error_value();
         }

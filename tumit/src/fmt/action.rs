@@ -16,11 +16,11 @@ impl SpecPrinter<'_> {
         let Some(first) = node.children.iter().position(|child| child.rule == Rule::arrow) else {
             return self.node(node, 0);
         };
-        let (head, rest) = node.children.split_at(first);
-        let arrow = rest[0].tokens.start;
+        let (head, tail) = node.children.split_at(first);
+        let arrow = tail[0].tokens.start;
         let head_tokens = node.tokens.start..arrow;
         let right = (indent + self.width(head_tokens.clone()) + 1).max(self.columns[arrow]);
-        let is_single = rest.iter().filter(|child| child.rule == Rule::arrow).count() == 1;
+        let is_single = tail.iter().filter(|child| child.rule == Rule::arrow).count() == 1;
         let fits = is_single
             && !self.has_comments(node.tokens.clone())
             && right + self.width(arrow..node.tokens.end) <= MAX_WIDTH;
@@ -31,19 +31,19 @@ impl SpecPrinter<'_> {
         }
         let is_beside = right <= MAX_ARROW && !self.has_comments(head_tokens);
         let column = if is_beside { right } else { indent + INDENT };
-        for (place, child) in rest.iter().enumerate() {
+        for (place, child) in tail.iter().enumerate() {
             match child.rule {
                 Rule::arrow => {
                     self.base = column - INDENT.min(column);
                     if place > 0 || !is_beside {
-                        self.pending = PendingSpace::Line { indent: column, keeps_blank: false };
+                        self.pending_space = PendingSpace::Line { indent: column, keeps_blank: false };
                     }
                     self.token(child.tokens.start);
                 }
                 Rule::semicolon => self.token(child.tokens.start),
                 _ => {
                     self.base = column + "-> ".len();
-                    let is_last = place + 2 >= rest.len();
+                    let is_last = place + 2 >= tail.len();
                     self.node(child, usize::from(is_last));
                 }
             }
@@ -73,7 +73,7 @@ impl SpecPrinter<'_> {
             let end = length.map_or(children.len(), |length| start + 1 + length);
             if start > 0 {
                 self.base = base + INDENT;
-                self.pending = PendingSpace::Line { indent: self.base, keeps_blank: false };
+                self.pending_space = PendingSpace::Line { indent: self.base, keeps_blank: false };
             }
             self.sequence(&children[start..end], if end == children.len() { tail } else { 0 });
             start = end;
@@ -92,7 +92,7 @@ impl SpecPrinter<'_> {
             let is_first = self.base == base;
             if may_start && (is_first || !self.fits(child.tokens.clone(), tail)) {
                 self.base = base + INDENT;
-                self.pending = PendingSpace::Line { indent: self.base, keeps_blank: false };
+                self.pending_space = PendingSpace::Line { indent: self.base, keeps_blank: false };
             }
             self.node(child, tail);
         }
@@ -114,16 +114,16 @@ impl SpecPrinter<'_> {
             _ => usize::MAX,
         };
         let bindings: Vec<usize> = children.iter().map(binding).collect();
-        let least = bindings.iter().min().copied().unwrap_or(usize::MAX);
+        let minimum = bindings.iter().min().copied().unwrap_or(usize::MAX);
         let base = self.base;
         self.base += INDENT;
         let mut start = 0;
         while start < children.len() {
-            let length = bindings[start..].iter().position(|binding| *binding == least);
+            let length = bindings[start..].iter().position(|binding| *binding == minimum);
             let end = length.map_or(children.len(), |length| start + length);
             self.operands(&children[start..end], if end == children.len() { tail } else { 0 });
             if let Some(operator) = children.get(end) {
-                self.pending = PendingSpace::Line { indent: self.base, keeps_blank: false };
+                self.pending_space = PendingSpace::Line { indent: self.base, keeps_blank: false };
                 self.token(operator.tokens.start);
             }
             start = end + 1;

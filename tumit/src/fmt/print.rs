@@ -32,7 +32,7 @@ pub(super) struct SpecPrinter<'t> {
     /// Minimum column of each token.
     pub(super) columns: Vec<usize>,
     pub(super) out: FormatOutput,
-    pub(super) pending: PendingSpace,
+    pub(super) pending_space: PendingSpace,
     /// Indentation of the current node. Its continuation lines have one level more.
     pub(super) base: usize,
 }
@@ -66,7 +66,7 @@ impl<'t> SpecPrinter<'t> {
             commented,
             columns: vec![0; tokens.len()],
             out: FormatOutput::default(),
-            pending: PendingSpace::Nothing,
+            pending_space: PendingSpace::Nothing,
             base: 0,
         }
     }
@@ -86,7 +86,7 @@ impl<'t> SpecPrinter<'t> {
 
     /// Whether these tokens fit on the line, followed by `tail` columns.
     pub(super) fn fits(&self, tokens: Range<usize>, tail: usize) -> bool {
-        let space = matches!(self.pending, PendingSpace::Space) && self.tokens[tokens.start].space;
+        let space = matches!(self.pending_space, PendingSpace::Space) && self.tokens[tokens.start].space;
         !self.has_comments(tokens.clone())
             && self.out.column + usize::from(space) + self.width(tokens) + tail <= MAX_WIDTH
     }
@@ -94,15 +94,15 @@ impl<'t> SpecPrinter<'t> {
     /// Prints the output before a token: comments, and the beginning of a line.
     fn arrive(&mut self, token: usize) {
         let gap = mem::take(&mut self.gaps[token]);
-        let (indent, keeps_blank) = match self.pending {
+        let (indent, keeps_blank) = match self.pending_space {
             PendingSpace::Line { indent, keeps_blank } => (indent, keeps_blank),
             PendingSpace::Space | PendingSpace::Nothing => (self.base + INDENT, true),
         };
-        let is_line = matches!(self.pending, PendingSpace::Line { .. });
+        let is_line = matches!(self.pending_space, PendingSpace::Line { .. });
         let has_lines = !gap.lines.is_empty();
         if self.comments(&gap, indent, keeps_blank) || is_line {
             self.out.newline(gap.blank && (has_lines || is_line && keeps_blank), indent);
-            self.pending = PendingSpace::Nothing;
+            self.pending_space = PendingSpace::Nothing;
         }
     }
 
@@ -120,12 +120,12 @@ impl<'t> SpecPrinter<'t> {
 
     pub(super) fn token(&mut self, token: usize) {
         self.arrive(token);
-        if matches!(self.pending, PendingSpace::Space) && self.tokens[token].space {
+        if matches!(self.pending_space, PendingSpace::Space) && self.tokens[token].space {
             self.out.push(" ");
             self.out.pad(self.columns[token]);
         }
         self.out.push(&self.tokens[token].text);
-        self.pending = PendingSpace::Space;
+        self.pending_space = PendingSpace::Space;
     }
 
     /// Prints a closing bracket on a line of its own. Comments before it are still inside the
@@ -133,7 +133,7 @@ impl<'t> SpecPrinter<'t> {
     fn close(&mut self, token: usize, indent: usize, is_empty: bool) {
         let gap = mem::take(&mut self.gaps[token]);
         self.comments(&gap, indent + INDENT, !is_empty);
-        self.pending = PendingSpace::Line { indent, keeps_blank: false };
+        self.pending_space = PendingSpace::Line { indent, keeps_blank: false };
         self.token(token);
     }
 
@@ -147,7 +147,7 @@ impl<'t> SpecPrinter<'t> {
         self.align_arrows(items, indent);
         for (place, item) in items.iter().enumerate() {
             self.base = indent;
-            self.pending = PendingSpace::Line { indent, keeps_blank: place > 0 };
+            self.pending_space = PendingSpace::Line { indent, keeps_blank: place > 0 };
             match item.rule {
                 Rule::rule_decl => self.rule(item, indent),
                 rule if is_block(rule) => self.block(item, indent),
@@ -215,7 +215,7 @@ impl<'t> SpecPrinter<'t> {
             let base = self.base;
             if starts {
                 self.base += INDENT;
-                self.pending = PendingSpace::Line { indent: self.base, keeps_blank: false };
+                self.pending_space = PendingSpace::Line { indent: self.base, keeps_blank: false };
             }
             self.node(node, tail);
             self.base = base;
@@ -252,8 +252,8 @@ impl<'t> SpecPrinter<'t> {
     }
 
     /// Prints a list that does not fit on the line, with one element per line.
-    fn list(&mut self, node: &TokenNode, open: usize, tail: usize) {
-        let (head, rest) = node.children.split_at(open);
+    fn list(&mut self, node: &TokenNode, open_bracket: usize, tail: usize) {
+        let (head, rest) = node.children.split_at(open_bracket);
         let last = node.tokens.end - 1;
         let brackets = rest[0].tokens.start..node.tokens.end;
         self.sequence(head, self.width(brackets.start..brackets.start + 1) + 1);
@@ -274,7 +274,7 @@ impl<'t> SpecPrinter<'t> {
                 continue;
             }
             self.base = base + INDENT;
-            self.pending = PendingSpace::Line { indent: self.base, keeps_blank: !is_first };
+            self.pending_space = PendingSpace::Line { indent: self.base, keeps_blank: !is_first };
             is_first = false;
             let follows = place + 1 < elements.len() || takes_comma(node.rule);
             self.node(element, usize::from(follows));
@@ -291,7 +291,7 @@ impl<'t> SpecPrinter<'t> {
         let indent = self.base + self.width(node.tokens.start..node.tokens.start + 1) + 1;
         for (place, child) in node.children.iter().enumerate() {
             if place > 1 {
-                self.pending = PendingSpace::Line { indent, keeps_blank: false };
+                self.pending_space = PendingSpace::Line { indent, keeps_blank: false };
             }
             self.token(child.tokens.start);
         }

@@ -218,8 +218,8 @@ pub(super) fn is_closer(text: &str) -> bool {
 }
 
 /// Whether a blank separates two tokens of a line. `rule` and `parent` are those of the second.
-fn needs_space(before: &str, text: &str, rule: Rule, parent: Rule) -> bool {
-    match (before, text) {
+fn needs_space(previous_text: &str, text: &str, rule: Rule, parent: Rule) -> bool {
+    match (previous_text, text) {
         ("(" | "[" | ".", _) | (_, "," | ";" | ":" | "." | ")" | "]") | ("{", "}") => false,
         (_, "[") => parent == Rule::array_type,
         (_, "(") => rule == Rule::open_paren && parent != Rule::rgb,

@@ -68,8 +68,8 @@ impl SpecModel {
                 self.constants.insert(name.clone(), (value, ty));
             }
             Err(error) => {
-                if let Some(why) = error {
-                    diagnostics.push(no_value(constant, why));
+                if let Some(reason) = error {
+                    diagnostics.push(no_value(constant, reason));
                 }
                 self.unparsed.insert(name.clone());
             }
@@ -86,12 +86,12 @@ impl SpecModel {
             );
         }
         let tracer_format::FieldType::One(scalar) = field_type else { return };
-        if let (Expr::Integer(value), Some((least, most))) = (value, crate::draft::integer_range(scalar))
-            && !(least..=most).contains(&i128::from(*value))
+        if let (Expr::Integer(value), Some((minimum, maximum))) = (value, crate::draft::integer_range(scalar))
+            && !(minimum..=maximum).contains(&i128::from(*value))
         {
             diagnostics.push(
                 Diagnostic::error(Code::OutOfRange, format!("{value} is out of range for the type of the constant"))
-                    .with_location(ty.span, format!("expected {least} to {most}")),
+                    .with_location(ty.span, format!("expected {minimum} to {maximum}")),
             );
         }
     }
@@ -146,23 +146,23 @@ pub(crate) fn names_in(expr: &ast::Expr, names: &mut Vec<String>) {
 ///
 /// The search is depth first, without recursion, and linear in nodes and needs. It calls `circular`
 /// with each node that closes a cycle.
-fn order(needs: &[Vec<usize>], mut circular: impl FnMut(usize)) -> Vec<usize> {
+fn order(dependencies: &[Vec<usize>], mut circular: impl FnMut(usize)) -> Vec<usize> {
     #[derive(Clone, Copy, PartialEq)]
     enum ConstantState {
         New,
         Open,
         Done,
     }
-    let mut states = vec![ConstantState::New; needs.len()];
+    let mut states = vec![ConstantState::New; dependencies.len()];
     let mut out = Vec::new();
-    for root in 0..needs.len() {
+    for root in 0..dependencies.len() {
         let mut stack = vec![(root, 0)];
         while let Some((node, next)) = stack.pop() {
             if next == 0 && states[node] != ConstantState::New {
                 continue;
             }
             states[node] = ConstantState::Open;
-            match needs[node].get(next) {
+            match dependencies[node].get(next) {
                 Some(needed) => {
                     stack.push((node, next + 1));
                     match states[*needed] {

@@ -31,7 +31,7 @@ impl SpecModel {
             self.spec.levels.push(spec::Level {
                 name: level.name.text.clone(),
                 doc: level.doc.clone(),
-                enabled: level.enabled,
+                is_enabled: level.is_enabled,
             });
             id
         });
@@ -92,7 +92,7 @@ impl SpecModel {
             name: event.name.text.clone(),
             doc: event.doc.clone(),
             level,
-            layout: RecordType { name, level: level.0, kind, located: event.located, fields },
+            layout: RecordType { name, level: level.0, kind, has_location: event.has_location, fields },
             fields: texts,
         });
         id

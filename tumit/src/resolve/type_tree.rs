@@ -96,9 +96,9 @@ impl SpecModel {
         let first = self.container_spans[container_type.index()];
         let keys: Vec<&str> = self.keys[container_type.index()].iter().map(|key| key.name.as_str()).collect();
         let repeated: Vec<&str> = container.keys.iter().map(|key| key.name.text.as_str()).collect();
-        let same =
+        let is_same =
             self.spec.containers[container_type.index()].parent == parent && (repeated.is_empty() || repeated == keys);
-        if first.file != container.name.span.file && same {
+        if first.file != container.name.span.file && is_same {
             self.second_label(container, container_type, diagnostics);
             return Some(container_type);
         }
@@ -136,8 +136,8 @@ impl SpecModel {
         let mut keys: Vec<KeyModel> = Vec::new();
         for key in &container.keys {
             check_name(&key.name, diagnostics);
-            let above = parent.map(|parent| self.path_keys(parent)).unwrap_or_default();
-            if let Some(first) = above.into_iter().chain(&keys).find(|other| other.name == key.name.text) {
+            let parent_keys = parent.map(|parent| self.path_keys(parent)).unwrap_or_default();
+            if let Some(first) = parent_keys.into_iter().chain(&keys).find(|other| other.name == key.name.text) {
                 duplicate("key", &key.name, first.span, diagnostics);
                 continue;
             }

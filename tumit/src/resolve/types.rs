@@ -156,8 +156,8 @@ impl SpecModel {
             return Some(*scalar);
         }
         if let Some(index) = self.enums.get(&name.text) {
-            let wide = self.spec.enums[*index as usize].is_wide();
-            return Some(Scalar::Enum { index: *index, wide });
+            let is_wide = self.spec.enums[*index as usize].is_wide();
+            return Some(Scalar::Enum { index: *index, is_wide });
         }
         if self.unparsed.contains(&name.text) {
             return None;

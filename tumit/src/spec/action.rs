@@ -17,7 +17,7 @@ pub struct Action {
     pub fields: Vec<(String, Expr)>,
     /// Related containers, each with the name of the relation. `waits for semaphore[s]` gives
     /// `("waits for", …)`.
-    pub related: Vec<(String, Instance)>,
+    pub related_instances: Vec<(String, Instance)>,
     /// The part of the container in a collective operation.
     pub collective: Option<CollectiveClause>,
 }

@@ -48,7 +48,7 @@ pub(crate) struct Use {
 pub(crate) struct Level {
     pub(crate) doc: String,
     pub(crate) name: Ident,
-    pub(crate) enabled: bool,
+    pub(crate) is_enabled: bool,
     pub(crate) events: Vec<Event>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Event {
     pub(crate) is_span: bool,
     pub(crate) is_async: Option<SourceSpan>,
     pub(crate) name: Ident,
-    pub(crate) located: bool,
+    pub(crate) has_location: bool,
     pub(crate) fields: Vec<Field>,
     /// `end { … }`: parameters that a span records at its end.
     pub(crate) end_fields: Vec<Field>,
@@ -283,7 +283,7 @@ pub(crate) struct Key {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Instance {
-    pub(crate) existing: Option<SourceSpan>,
+    pub(crate) existing_span: Option<SourceSpan>,
     pub(crate) name: Ident,
     pub(crate) keys: Vec<Expr>,
     pub(crate) span: SourceSpan,

@@ -54,14 +54,14 @@ pub(super) fn repair_quotes(file: FileId, text: &str, diagnostics: &mut Diagnost
 /// Inserts the missing quote of the text that starts at `position`, where it probably should end.
 ///
 /// `end` is the end of the line. The quote replaces a letter of the text, so offsets do not change.
-fn close(repaired: &mut String, position: usize, end: usize) {
-    let line = &repaired[position..end];
+fn close(text: &mut String, position: usize, end: usize) {
+    let line = &text[position..end];
     let signs = [" {", " [", ",", ";", "}", " #", " from ", " on ", " with ", " at "];
     let cut = signs.iter().filter_map(|sign| line.find(sign)).min().unwrap_or(line.len());
     let cut = if line[cut..].starts_with(' ') { cut + 1 } else { cut };
     let Some((last, letter)) = line[..cut].char_indices().next_back().filter(|(last, _)| *last > 0) else { return };
     let quote = format!("{:>1$}", '"', letter.len_utf8());
-    repaired.replace_range(position + last..position + last + letter.len_utf8(), &quote);
+    text.replace_range(position + last..position + last + letter.len_utf8(), &quote);
 }
 
 /// Whether brackets of an expression are nested too deeply.
@@ -82,8 +82,8 @@ struct TextEnd {
 /// The end of the text that starts at `position`.
 fn text_end(bytes: &[u8], position: usize) -> TextEnd {
     if bytes[position..].starts_with(b"\"\"\"") {
-        let rest = &bytes[position + 3..];
-        return match rest.windows(3).position(|window| window == b"\"\"\"") {
+        let remainder = &bytes[position + 3..];
+        return match remainder.windows(3).position(|window| window == b"\"\"\"") {
             Some(length) => TextEnd { offset: position + 3 + length + 3, is_closed: true },
             None => TextEnd { offset: bytes.len(), is_closed: false },
         };

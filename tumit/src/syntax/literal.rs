@@ -144,33 +144,33 @@ impl AstBuilder<'_> {
         let mut literal = String::new();
         let mut position = 0;
         while position < content.len() {
-            let rest = &content[position..];
-            let brace = rest.find(['{', '}', '\\']).unwrap_or(rest.len());
-            literal.push_str(&rest[..brace]);
+            let remainder = &content[position..];
+            let brace = remainder.find(['{', '}', '\\']).unwrap_or(remainder.len());
+            literal.push_str(&remainder[..brace]);
             position += brace;
-            let rest = &content[position..];
-            if let Some(escaped) = rest.strip_prefix('\\').filter(|_| has_escapes) {
+            let remainder = &content[position..];
+            if let Some(escaped) = remainder.strip_prefix('\\').filter(|_| has_escapes) {
                 let length = 1 + escape_length(escaped);
-                literal.push_str(&self.unescape(&rest[..length], start + position));
+                literal.push_str(&self.unescape(&remainder[..length], start + position));
                 position += length;
-            } else if rest.starts_with("{{") || rest.starts_with("}}") {
-                literal.push_str(&rest[..1]);
+            } else if remainder.starts_with("{{") || remainder.starts_with("}}") {
+                literal.push_str(&remainder[..1]);
                 position += 2;
-            } else if rest.starts_with('{') {
-                let Some(length) = rest.find('}') else {
+            } else if remainder.starts_with('{') {
+                let Some(length) = remainder.find('}') else {
                     self.bad_brace(start + position, "this `{` opens a hole that no `}` closes");
                     break;
                 };
                 if !literal.is_empty() {
                     pieces.push(TextPiece::Literal(std::mem::take(&mut literal)));
                 }
-                let (hole, format) = self.hole_with_format(&rest[1..length], start + position + 1);
+                let (hole, format) = self.hole_with_format(&remainder[1..length], start + position + 1);
                 pieces.push(TextPiece::Hole(hole, format));
                 position += length + 1;
-            } else if rest.starts_with('}') {
+            } else if remainder.starts_with('}') {
                 self.bad_brace(start + position, "this `}` closes no hole");
                 position += 1;
-            } else if !rest.is_empty() {
+            } else if !remainder.is_empty() {
                 literal.push('\\');
                 position += 1;
             }
@@ -227,9 +227,9 @@ impl AstBuilder<'_> {
                 position += character.len_utf8();
                 continue;
             }
-            let rest = &text[position + 1..];
-            let length = escape_length(rest);
-            match unescape_character(&rest[..length]) {
+            let remainder = &text[position + 1..];
+            let length = escape_length(remainder);
+            match unescape_character(&remainder[..length]) {
                 Some(character) => out.push(character),
                 None => {
                     let span = SourceSpan::new(self.file, start + position..start + position + 1 + length);

@@ -7,12 +7,12 @@ use super::grammar::Rule;
 impl AstBuilder<'_> {
     pub(super) fn level(&mut self, node: ParseNode<'_>) -> Option<Level> {
         let opening = self.opening(&node);
-        let (mut doc, mut name, mut enabled, mut events) = (String::new(), None, true, Vec::new());
+        let (mut doc, mut name, mut is_enabled, mut events) = (String::new(), None, true, Vec::new());
         for child in children(node) {
             match child.as_rule() {
                 Rule::doc => add_line(&mut doc, &doc_line(&child)),
                 Rule::name => name = Some(self.ident(&child)),
-                Rule::kw_off => enabled = false,
+                Rule::kw_off => is_enabled = false,
                 Rule::event_decl | Rule::span_decl => events.extend(self.event(child)),
                 Rule::bad_member => {
                     self.report_unparsable(&child, Rule::only_member, "a level contains events and spans");
@@ -21,22 +21,22 @@ impl AstBuilder<'_> {
                 _ => {}
             }
         }
-        Some(Level { doc, name: name?, enabled, events })
+        Some(Level { doc, name: name?, is_enabled, events })
     }
 
     fn event(&mut self, node: ParseNode<'_>) -> Option<Event> {
         let is_span = node.as_rule() == Rule::span_decl;
-        let (mut doc, mut name, mut located) = (String::new(), None, false);
+        let (mut doc, mut name, mut has_location) = (String::new(), None, false);
         let (mut fields, mut end_fields) = (Vec::new(), Vec::new());
         let mut is_async = None;
         for child in children(node) {
             match child.as_rule() {
                 Rule::doc => add_line(&mut doc, &doc_line(&child)),
                 Rule::name => name = Some(self.ident(&child)),
-                Rule::kw_located => located = true,
+                Rule::kw_located => has_location = true,
                 Rule::span_mark => match child.as_str().starts_with("async") {
                     true => is_async = Some(self.span(&child)),
-                    false => located = true,
+                    false => has_location = true,
                 },
                 Rule::fields => fields = self.fields(child),
                 Rule::end_fields => {
@@ -46,7 +46,7 @@ impl AstBuilder<'_> {
                 _ => {}
             }
         }
-        Some(Event { doc, is_span, is_async, name: name?, located, fields, end_fields })
+        Some(Event { doc, is_span, is_async, name: name?, has_location, fields, end_fields })
     }
 
     fn fields(&mut self, node: ParseNode<'_>) -> Vec<Field> {

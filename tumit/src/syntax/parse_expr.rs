@@ -173,10 +173,10 @@ impl AstBuilder<'_> {
         }
         match SpecGrammar::parse(Rule::only_expr, text) {
             Ok(mut pairs) => {
-                let before = std::mem::replace(&mut self.offset, start);
+                let old_offset = std::mem::replace(&mut self.offset, start);
                 let node = pairs.next().and_then(|only| only.into_inner().next());
                 let expr = node.map_or(Expr { kind: ExprKind::Bad, span }, |node| self.expr(node));
-                self.offset = before;
+                self.offset = old_offset;
                 expr
             }
             Err(error) => {

@@ -120,7 +120,7 @@ impl AstBuilder<'_> {
                 _ => {}
             }
         }
-        Some(Instance { existing: existing_span, name: name?, keys, span })
+        Some(Instance { existing_span, name: name?, keys, span })
     }
 
     fn clause(&mut self, node: ParseNode<'_>) -> Option<Clause> {

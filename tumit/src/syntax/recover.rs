@@ -14,15 +14,15 @@ use crate::source_text::SourceSpan;
 impl AstBuilder<'_> {
     /// Reports an unparsable piece. `rule` is the rule of one correct piece. `place` lists the
     /// pieces that are allowed here.
-    pub(super) fn report_unparsable(&mut self, node: &ParseNode<'_>, only: Rule, place: &str) {
+    pub(super) fn report_unparsable(&mut self, node: &ParseNode<'_>, rule: Rule, place: &str) {
         self.unparsed.extend(declared_names(node.as_str()));
-        self.report_unexpected(node, only, Some(place));
+        self.report_unexpected(node, rule, Some(place));
     }
 
     /// Reports an unparsable element of a list. Each of its words counts as declared.
-    pub(super) fn bad_part(&mut self, node: &ParseNode<'_>, only: Rule) {
+    pub(super) fn bad_part(&mut self, node: &ParseNode<'_>, rule: Rule) {
         self.unparsed.extend(words(node.as_str()).map(str::to_owned));
-        self.report_unexpected(node, only, None);
+        self.report_unexpected(node, rule, None);
     }
 
     fn report_unexpected(&mut self, node: &ParseNode<'_>, rule: Rule, place: Option<&str>) {

@@ -9,7 +9,7 @@
 //! use tumit_perspectives::chart::{TitledPanel, ViewChart};
 //!
 //! // Axes of percent end at 100.
-//! assert_eq!(ChartAxis::new("utilization", AxisUnit::Percent, 40.0).largest, 100.0);
+//! assert_eq!(ChartAxis::new("utilization", AxisUnit::Percent, 40.0).maximum, 100.0);
 //!
 //! let mut table = ChartTable::new(&[("unit", AxisUnit::Count), ("busy", AxisUnit::Percent)]);
 //! table.rows.push(vec!["thread 1".into(), 40.0.into()]);
@@ -132,7 +132,8 @@ pub struct ChartAxis {
     pub axis_unit: AxisUnit,
     /// The largest value of the axis, at least the largest value of the data. The smallest is 0,
     /// or `-largest` if the data has negative values.
-    pub largest: f64,
+    #[serde(rename = "largest")]
+    pub maximum: f64,
 }
 
 /// Numbers over time, in columns of equal width.
@@ -170,13 +171,13 @@ pub struct LevelSeries {
 #[serde(into = "[f64; 2]")]
 #[expect(missing_docs, reason = "the names explain the fields")]
 pub struct LevelExtremes {
-    pub least: f64,
-    pub largest: f64,
+    pub minimum: f64,
+    pub maximum: f64,
 }
 
 impl From<LevelExtremes> for [f64; 2] {
     fn from(extremes: LevelExtremes) -> Self {
-        [extremes.least, extremes.largest]
+        [extremes.minimum, extremes.maximum]
     }
 }
 
@@ -398,9 +399,11 @@ pub struct StatusCell {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PortraitChart {
     /// The horizontal axis.
-    pub horizontal: ChartAxis,
+    #[serde(rename = "horizontal")]
+    pub horizontal_axis: ChartAxis,
     /// The vertical axis.
-    pub vertical: ChartAxis,
+    #[serde(rename = "vertical")]
+    pub vertical_axis: ChartAxis,
     /// The points by time.
     pub points: Vec<PortraitPoint>,
     /// The index of the present point.
@@ -424,9 +427,11 @@ pub struct MarkChart {
     /// The form of the marks.
     pub form: MarkForm,
     /// The horizontal axis. Bars and cells have positions on it.
-    pub horizontal: MarkAxis,
+    #[serde(rename = "horizontal")]
+    pub horizontal_axis: MarkAxis,
     /// The vertical axis, from the bottom. That of cells is from the top, and has positions.
-    pub vertical: MarkAxis,
+    #[serde(rename = "vertical")]
+    pub vertical_axis: MarkAxis,
     /// The marks. Later ones cover earlier ones.
     pub marks: Vec<PanelMark>,
 }
@@ -450,7 +455,8 @@ pub struct MarkAxis {
     /// The quantity, and the largest value or position.
     pub axis: ChartAxis,
     /// The smallest value or position.
-    pub least: f64,
+    #[serde(rename = "least")]
+    pub minimum: f64,
     /// The names of the positions from 0, if the values are indexes of names.
     pub names: Vec<String>,
 }
@@ -471,18 +477,18 @@ pub struct PanelMark {
 }
 
 impl ChartAxis {
-    /// An axis from 0 to `largest`. It ends at 100 or above for percent, and at 1 if `largest` is
+    /// An axis from 0 to `maximum`. It ends at 100 or above for percent, and at 1 if `maximum` is
     /// 0.
-    pub fn new(label: impl Into<String>, axis_unit: AxisUnit, largest: f64) -> Self {
-        let largest = match axis_unit {
-            AxisUnit::Percent => largest.max(100.0),
-            _ => largest,
+    pub fn new(label: impl Into<String>, axis_unit: AxisUnit, maximum: f64) -> Self {
+        let maximum = match axis_unit {
+            AxisUnit::Percent => maximum.max(100.0),
+            _ => maximum,
         };
-        Self::up_to(label, axis_unit, largest)
+        Self::up_to(label, axis_unit, maximum)
     }
 
-    /// An axis from 0 to `largest`, also for percent. It ends at 1 if `largest` is 0.
-    pub fn up_to(label: impl Into<String>, axis_unit: AxisUnit, largest: f64) -> Self {
-        Self { label: label.into(), axis_unit, largest: if largest > 0.0 { largest } else { 1.0 } }
+    /// An axis from 0 to `maximum`, also for percent. It ends at 1 if `maximum` is 0.
+    pub fn up_to(label: impl Into<String>, axis_unit: AxisUnit, maximum: f64) -> Self {
+        Self { label: label.into(), axis_unit, maximum: if maximum > 0.0 { maximum } else { 1.0 } }
     }
 }

@@ -65,7 +65,7 @@ impl DiagramMode {
                 title: "Utilization Gantt chart",
                 group: ViewGroup::Utilization,
                 summary: "The category of each unit over time, a mode of the diagram.",
-                needs: "states",
+                required_data: "states",
                 modes,
                 options,
             },
@@ -75,7 +75,7 @@ impl DiagramMode {
                 title: "Space-time diagram",
                 group: ViewGroup::Communication,
                 summary: "Busy times as lines and messages as arrows coloured by size, a mode of the diagram.",
-                needs: "states and links",
+                required_data: "states and links",
                 modes,
                 options: &["order", "color", "bins", "topology", "width"],
             },
@@ -85,7 +85,7 @@ impl DiagramMode {
                 title: "Task Gantt chart",
                 group: ViewGroup::Tasks,
                 summary: "The innermost task of each unit over time, a mode of the diagram.",
-                needs: "states of tasks",
+                required_data: "states of tasks",
                 modes,
                 options,
             },
@@ -95,7 +95,7 @@ impl DiagramMode {
                 title: "Critical path",
                 group: ViewGroup::Execution,
                 summary: "The longest chain of dependent activities, emphasised in the diagram.",
-                needs: "states",
+                required_data: "states",
                 modes,
                 options,
             },
@@ -168,9 +168,15 @@ impl DiagramMode {
         // The rows of bundles are in this order.
         let is_in_order = order.is_sorted() || *units_per_row > 1;
         let ranks = if is_in_order { BTreeMap::new() } else { row_ranks(source.as_ref(), units, &order) };
-        let folded = if *has_fractions { units.clone() } else { Vec::new() };
+        let folded_containers = if *has_fractions { units.clone() } else { Vec::new() };
         let units_per_row = *units_per_row;
-        Ok(DiagramRowsOfMode { source: Arc::clone(source), units: units.clone(), units_per_row, ranks, folded })
+        Ok(DiagramRowsOfMode {
+            source: Arc::clone(source),
+            units: units.clone(),
+            units_per_row,
+            ranks,
+            folded_containers,
+        })
     }
 
     /// The numbers of the mode as a chart without panels: a row per drawn state and message. Of the
@@ -238,7 +244,7 @@ pub struct DiagramRowsOfMode {
     /// The places of containers among their siblings. Empty for the order of the trace.
     ranks: BTreeMap<ContainerId, u32>,
     /// The units whose fractions are below them.
-    folded: Vec<ContainerId>,
+    folded_containers: Vec<ContainerId>,
 }
 
 impl fmt::Debug for DiagramRowsOfMode {
@@ -252,7 +258,7 @@ impl DiagramRowsOfMode {
     pub fn layout(&self, mut options: LayoutOptions) -> LayoutOptions {
         options.arrangement.ranks.clone_from(&self.ranks);
         if options.folds.level.is_none() {
-            options.folds = FoldedContainers { level: None, toggled: self.folded.iter().copied().collect() };
+            options.folds = FoldedContainers { level: None, toggled: self.folded_containers.iter().copied().collect() };
         }
         options
     }

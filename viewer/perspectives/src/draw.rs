@@ -87,7 +87,8 @@ impl Default for DrawOptions {
 /// Maximum number of lines of notes, so that they leave most of an image to the panels.
 const MAX_NOTES: usize = 4;
 
-/// A lower frame of panels and their legend can have the legend beside the panels.
+/// Minimum height of a frame whose legend is always below the panels. In lower frames, the legend
+/// can be at their side.
 const LOW_FRAME: f32 = 280.0;
 
 /// The space between panels, as a multiple of the size of their titles.

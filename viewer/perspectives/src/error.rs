@@ -27,8 +27,8 @@ pub enum PerspectiveError {
         suggestion: Option<String>,
     },
     /// A view has no such option.
-    #[error("the view `{view}` has no option `{name}`; its options are {}", list(.known))]
-    NoOption { view: String, name: String, known: Vec<String> },
+    #[error("the view `{view}` has no option `{name}`; its options are {}", list(.known_names))]
+    NoOption { view: String, name: String, known_names: Vec<String> },
     /// The value of an option is invalid.
     #[error("`{value}` is not a value of the option `{name}`: expected {expected}")]
     OptionValue {
@@ -39,30 +39,30 @@ pub enum PerspectiveError {
         expected: String,
     },
     /// No container type has the name of the chosen level.
-    #[error("no container type is called `{name}`; the trace has {}", list(.known))]
-    NoUnitType { name: String, known: Vec<String> },
+    #[error("no container type is called `{name}`; the trace has {}", list(.known_names))]
+    NoUnitType { name: String, known_names: Vec<String> },
     /// No state type has the chosen name.
-    #[error("no state type is called `{name}`; the trace has {}", list(.known))]
+    #[error("no state type is called `{name}`; the trace has {}", list(.known_names))]
     NoStateType {
         /// The requested name or pattern.
         name: String,
-        known: Vec<String>,
+        known_names: Vec<String>,
     },
     /// No task has the chosen name.
-    #[error("no task is called `{name}`; {}the trace has {}", task_remedy(.state_type.as_deref()), list(.known))]
+    #[error("no task is called `{name}`; {}the trace has {}", task_remedy(.state_type.as_deref()), list(.known_names))]
     NoTask {
         /// The requested name or pattern.
         name: String,
-        known: Vec<String>,
+        known_names: Vec<String>,
         /// Another state type that has values of this name.
         state_type: Option<String>,
     },
     /// No state has the chosen name.
-    #[error("no state is called `{name}`; the trace has {}", list(.known))]
+    #[error("no state is called `{name}`; the trace has {}", list(.known_names))]
     NoState {
         /// The requested name or pattern.
         name: String,
-        known: Vec<String>,
+        known_names: Vec<String>,
     },
     /// No unit has the chosen name.
     #[error("no {level} is called `{name}`; the first one is `{first}`")]
@@ -94,23 +94,23 @@ pub enum PerspectiveError {
     #[error("the trace has no containers")]
     NoContainers,
     /// The trace lacks data that the view needs.
-    #[error("the view needs {missing}, but the trace has none; {remedy}")]
-    NoData { missing: String, remedy: String },
+    #[error("the view needs {missing_data}, but the trace has none; {remedy}")]
+    NoData { missing_data: String, remedy: String },
     /// No name of the trace matches a pattern.
-    #[error("no {kind} is called `{name}`{}; the trace has {}", hint(.suggestion), list(.known))]
+    #[error("no {kind} is called `{name}`{}; the trace has {}", hint(.suggestion), list(.known_names))]
     NoMatch {
         /// The kind of the names, such as `event type`.
         kind: &'static str,
         name: String,
         /// The question whether a similar name is meant.
         suggestion: Option<String>,
-        known: Vec<String>,
+        known_names: Vec<String>,
     },
     /// A view must read more events than fit into memory.
     #[error(
-        "the view reads {count} events, more than {most}; choose fewer by their type, value or container, or by a filter"
+        "the view reads {count} events, more than {limit}; choose fewer by their type, value or container, or by a filter"
     )]
-    TooManyEvents { count: u64, most: u64 },
+    TooManyEvents { count: u64, limit: u64 },
     /// A file given as an option, or a part of it, cannot be used.
     #[error("{path}: {problem}")]
     File {
@@ -128,14 +128,14 @@ impl PerspectiveError {
     /// No name of the trace matches a pattern. The message has the first names.
     pub(crate) fn no_match(kind: &'static str, name: &str, names: &[&str]) -> Self {
         const MOST: usize = 12;
-        let mut known: Vec<String> = Vec::new();
+        let mut known_names: Vec<String> = Vec::new();
         for name in names {
-            if known.len() < MOST && !known.iter().any(|listed| listed == name) {
-                known.push((*name).to_owned());
+            if known_names.len() < MOST && !known_names.iter().any(|listed| listed == name) {
+                known_names.push((*name).to_owned());
             }
         }
         let suggestion = did_you_mean(name, names.iter().copied());
-        Self::NoMatch { kind, name: name.to_owned(), suggestion, known }
+        Self::NoMatch { kind, name: name.to_owned(), suggestion, known_names }
     }
 }
 

@@ -77,8 +77,8 @@ pub struct Execution {
     units: UnitSet,
     extent: TimeRange,
     activity: OnceLock<Result<Arc<UnitActivity>, PerspectiveError>>,
-    shared: Arc<SharedParts>,
-    derived: DerivedData,
+    shared_parts: Arc<SharedParts>,
+    derived_data: DerivedData,
 }
 
 /// The parts that do not depend on categories.
@@ -88,7 +88,7 @@ struct SharedParts {
     messages: OnceLock<Result<Arc<UnitMessages>, PerspectiveError>>,
     tasks: OnceLock<Result<Arc<TaskSet>, PerspectiveError>>,
     active_tasks: OnceLock<Result<ActiveTaskSums, PerspectiveError>>,
-    derived: DerivedData,
+    derived_data: DerivedData,
 }
 
 /// The time range of a trace. That of the source ends 1 ns later if an entity without duration is
@@ -121,8 +121,8 @@ impl Execution {
         }
         let units = UnitSet::new(source.as_ref(), &categories, &settings.units)?;
         let extent = extent_of_contents(source.as_ref());
-        let (activity, shared, derived) = (OnceLock::new(), Arc::default(), DerivedData::default());
-        Ok(Self { source, model, settings, categories, units, extent, activity, shared, derived })
+        let (activity, shared_parts, derived_data) = (OnceLock::new(), Arc::default(), DerivedData::default());
+        Ok(Self { source, model, settings, categories, units, extent, activity, shared_parts, derived_data })
     }
 
     /// Prepares the same trace with other categories. The new execution shares the states, messages
@@ -138,14 +138,14 @@ impl Execution {
         let settings = ExecutionSettings { categories, ..self.settings.clone() };
         let mut other = Self::new(source, settings)?;
         if other.units.has_same_states(&self.units) {
-            other.shared = Arc::clone(&self.shared);
+            other.shared_parts = Arc::clone(&self.shared_parts);
         }
         Ok(other)
     }
 
     /// Whether all parts in memory were read without an error.
     pub fn is_complete(&self) -> bool {
-        let SharedParts { values, messages, tasks, active_tasks, derived: _ } = self.shared.as_ref();
+        let SharedParts { values, messages, tasks, active_tasks, derived_data: _ } = self.shared_parts.as_ref();
         let is_cancelled =
             |error: Option<&PerspectiveError>| error.is_some_and(|error| matches!(error, PerspectiveError::Query(_)));
         !(is_cancelled(self.activity.get().and_then(|part| part.as_ref().err()))
@@ -209,7 +209,7 @@ impl Execution {
         let activity = self.activity.get_or_init(|| {
             if !self.units.has_states() {
                 return Err(PerspectiveError::NoData {
-                    missing: "states".to_owned(),
+                    missing_data: "states".to_owned(),
                     remedy: "choose a level with states by `--option level=TYPE`".to_owned(),
                 });
             }
@@ -227,14 +227,14 @@ impl Execution {
         if !innermost_states_decide(&self.units, of_units.map(|value| self.categories.category(value.id))) {
             return Ok(None);
         }
-        let values = self.shared.values.get_or_init(|| Ok(ValueTimelines::read(self.source(), &self.units)?));
+        let values = self.shared_parts.values.get_or_init(|| Ok(ValueTimelines::read(self.source(), &self.units)?));
         values.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
     /// Whether the innermost states are in memory, so that [`Self::value_spans`] does not read the
     /// trace.
     pub(crate) fn has_values_in_memory(&self) -> bool {
-        matches!(self.shared.values.get(), Some(Ok(Some(_))))
+        matches!(self.shared_parts.values.get(), Some(Ok(Some(_))))
     }
 
     /// For each of some choices of values, the times in which the innermost state of a unit has
@@ -248,7 +248,7 @@ impl Execution {
         unit: usize,
         choices: &[&BTreeSet<ValueId>],
     ) -> Result<Vec<Vec<(i64, i64)>>, QueryError> {
-        match self.shared.values.get() {
+        match self.shared_parts.values.get() {
             Some(Ok(Some(values))) => Ok(choices.iter().map(|choice| values.spans(unit, choice)).collect()),
             _ => value_timelines::spans(self.source(), &self.units, unit, choices),
         }
@@ -268,7 +268,7 @@ impl Execution {
     }
 
     fn stored_messages(&self) -> Result<&Arc<UnitMessages>, PerspectiveError> {
-        let messages = self.shared.messages.get_or_init(|| {
+        let messages = self.shared_parts.messages.get_or_init(|| {
             let messages = UnitMessages::new(self.source(), &self.units, true)?;
             if messages.is_empty() {
                 let (missing, remedy) = if self.units.is_restricted() {
@@ -279,7 +279,7 @@ impl Execution {
                 } else {
                     ("links between units", "choose the level that links connect by `--option level=TYPE`")
                 };
-                return Err(PerspectiveError::NoData { missing: missing.to_owned(), remedy: remedy.to_owned() });
+                return Err(PerspectiveError::NoData { missing_data: missing.to_owned(), remedy: remedy.to_owned() });
             }
             Ok(Arc::new(messages))
         });
@@ -296,7 +296,7 @@ impl Execution {
             return Ok(messages);
         }
         Err(PerspectiveError::NoData {
-            missing: "sizes of links".to_owned(),
+            missing_data: "sizes of links".to_owned(),
             remedy: "count messages by `--option measure=messages`, or record a field `bytes`".to_owned(),
         })
     }
@@ -315,12 +315,12 @@ impl Execution {
     }
 
     fn stored_tasks(&self) -> Result<&Arc<TaskSet>, PerspectiveError> {
-        let tasks = self.shared.tasks.get_or_init(|| {
-            let values = self.shared.values.get().and_then(|values| values.as_ref().ok()?.as_ref());
+        let tasks = self.shared_parts.tasks.get_or_init(|| {
+            let values = self.shared_parts.values.get().and_then(|values| values.as_ref().ok()?.as_ref());
             let tasks = TaskSet::new(self.source(), &self.units, self.settings.tasks.as_ref(), values)?;
             if tasks.list().is_empty() {
                 return Err(PerspectiveError::NoData {
-                    missing: "states of tasks".to_owned(),
+                    missing_data: "states of tasks".to_owned(),
                     remedy: "choose a state type whose values are tasks by `--option tasks=TYPE`".to_owned(),
                 });
             }
@@ -335,7 +335,8 @@ impl Execution {
     /// As [`Self::tasks`].
     pub fn active_tasks(&self) -> Result<ActiveTasks<'_>, PerspectiveError> {
         let tasks = self.tasks()?;
-        let sums = self.shared.active_tasks.get_or_init(|| Ok(ActiveTaskSums::new(self.source(), &self.units, tasks)?));
+        let sums =
+            self.shared_parts.active_tasks.get_or_init(|| Ok(ActiveTaskSums::new(self.source(), &self.units, tasks)?));
         sums.as_ref().map(|sums| ActiveTasks::new(tasks, sums)).map_err(Clone::clone)
     }
 
@@ -352,7 +353,7 @@ impl Execution {
         key: &str,
         compute: impl FnOnce() -> Result<T, PerspectiveError>,
     ) -> Result<Arc<T>, PerspectiveError> {
-        self.derived.get(key, compute)
+        self.derived_data.get(key, compute)
     }
 
     /// The same as [`Self::derived`] for data that do not depend on categories. Executions with
@@ -362,7 +363,7 @@ impl Execution {
         key: &str,
         compute: impl FnOnce() -> Result<T, PerspectiveError>,
     ) -> Result<Arc<T>, PerspectiveError> {
-        self.shared.derived.get(key, compute)
+        self.shared_parts.derived_data.get(key, compute)
     }
 
     /// The indexes of the units in an order. Measures are those of the time range.
@@ -401,11 +402,11 @@ impl Execution {
         let reaches_end = range.to >= self.extent.to;
         let range = TimeRange { from: range.from, to: GlobalNanos(range.to.0.saturating_add(i64::from(reaches_end))) };
         if is_sent {
-            let sent = messages.sent_between(range).iter();
-            sent.for_each(|message| sums[message.from as usize] += size(message));
+            let sent_messages = messages.sent_between(range).iter();
+            sent_messages.for_each(|message| sums[message.from as usize] += size(message));
         } else {
-            let received = messages.received_between(range);
-            received.for_each(|message| sums[message.to as usize] += size(message));
+            let received_messages = messages.received_between(range);
+            received_messages.for_each(|message| sums[message.to as usize] += size(message));
         }
         Ok(sums)
     }

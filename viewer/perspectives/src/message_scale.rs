@@ -22,7 +22,7 @@ pub(crate) struct HopScale {
     topology: Topology,
     units: usize,
     /// The largest number of hops between two units.
-    largest: u32,
+    maximum: u32,
     /// The number of adjacent numbers of hops that share a colour.
     hops_per_bin: u32,
 }
@@ -41,9 +41,9 @@ impl MessageScale {
             return Ok(options.size_scale(sizes).map(Self::Sizes));
         }
         let topology = options.topology(units)?;
-        let largest = topology.diameter(units).max(1);
-        let hops_per_bin = largest.div_ceil(u32::try_from(MAX_BINS).unwrap_or(1));
-        Ok(Some(Self::Hops(HopScale { topology, units, largest, hops_per_bin })))
+        let maximum = topology.diameter(units).max(1);
+        let hops_per_bin = maximum.div_ceil(u32::try_from(MAX_BINS).unwrap_or(1));
+        Ok(Some(Self::Hops(HopScale { topology, units, maximum, hops_per_bin })))
     }
 
     /// The number of the bin of a message. `None` if it has no size.
@@ -82,19 +82,19 @@ impl MessageScale {
 impl HopScale {
     fn bin(&self, from: u32, to: u32) -> u32 {
         let hops = self.topology.distance(self.units, from as usize, to as usize);
-        hops.clamp(1, self.largest).saturating_sub(1) / self.hops_per_bin
+        hops.clamp(1, self.maximum).saturating_sub(1) / self.hops_per_bin
     }
 
     #[expect(clippy::cast_precision_loss, reason = "there are few bins")]
     fn paint_of_bin(&self, bin: u32) -> ChartPaint {
-        let last = (self.largest - 1) / self.hops_per_bin;
+        let last = (self.maximum - 1) / self.hops_per_bin;
         ChartPaint::Size(if last == 0 { 1.0 } else { bin as f32 / last as f32 })
     }
 
     fn legend(&self) -> Vec<LegendItem> {
         let item = |bin: u32| {
             let first = bin * self.hops_per_bin + 1;
-            let last = (first + self.hops_per_bin - 1).min(self.largest);
+            let last = (first + self.hops_per_bin - 1).min(self.maximum);
             let label = match (first, last) {
                 (1, 1) => "1 hop".to_owned(),
                 _ if first == last => format!("{first} hops"),
@@ -102,7 +102,7 @@ impl HopScale {
             };
             LegendItem { paint: self.paint_of_bin(bin), label }
         };
-        (0..=(self.largest - 1) / self.hops_per_bin).map(item).collect()
+        (0..=(self.maximum - 1) / self.hops_per_bin).map(item).collect()
     }
 }
 

@@ -209,15 +209,15 @@ pub struct ParsedOptions {
 }
 
 impl ParsedOptions {
-    /// Parses options of the form `NAME=VALUE`. `known` are the options of the view, in addition to
-    /// those of all views.
+    /// Parses options of the form `NAME=VALUE`. `known_names` are the options of the view, in
+    /// addition to those of all views.
     ///
     /// # Errors
     /// If an option is unknown, or a value invalid.
-    pub fn parse(view: &str, known: &[&str], list: &[(String, String)]) -> Result<Self, PerspectiveError> {
+    pub fn parse(view: &str, known_names: &[&str], list: &[(String, String)]) -> Result<Self, PerspectiveError> {
         let of_all = EXECUTION_OPTIONS.iter().chain(&DRAWING_OPTIONS).map(|option| option.name);
-        let listed: Vec<&str> = known.iter().copied().chain(of_all).collect();
-        Self::parse_listed(view, known, &listed, list)
+        let listed: Vec<&str> = known_names.iter().copied().chain(of_all).collect();
+        Self::parse_listed(view, known_names, &listed, list)
     }
 
     /// Parses the options of a command that draws nothing: those of [`EXECUTION_OPTIONS`].
@@ -228,33 +228,33 @@ impl ParsedOptions {
         command: &str,
         list: &[(String, String)],
     ) -> Result<ExecutionSettings, PerspectiveError> {
-        let known = EXECUTION_OPTIONS.map(|option| option.name);
-        if let Some((name, _)) = list.iter().find(|(name, _)| !known.contains(&name.as_str())) {
-            let known = known.map(str::to_owned).to_vec();
-            return Err(PerspectiveError::NoOption { view: command.to_owned(), name: name.clone(), known });
+        let known_names = EXECUTION_OPTIONS.map(|option| option.name);
+        if let Some((name, _)) = list.iter().find(|(name, _)| !known_names.contains(&name.as_str())) {
+            let known_names = known_names.map(str::to_owned).to_vec();
+            return Err(PerspectiveError::NoOption { view: command.to_owned(), name: name.clone(), known_names });
         }
         Self::parse(command, &[], list).map(|options| options.execution)
     }
 
-    /// The same as [`Self::parse`]. An error lists the options of `listed`.
+    /// The same as [`Self::parse`]. An error lists the options of `list_names`.
     pub(crate) fn parse_listed(
         view: &str,
-        known: &[&str],
-        listed: &[&str],
+        known_names: &[&str],
+        list_names: &[&str],
         list: &[(String, String)],
     ) -> Result<Self, PerspectiveError> {
-        let mut all = Self::default();
+        let mut options = Self::default();
         for (name, value) in list {
             if EXECUTION_OPTIONS.iter().any(|option| option.name == name) {
-                all.execution.set(name, value)?;
-            } else if known.contains(&name.as_str()) || DRAWING_OPTIONS.iter().any(|option| option.name == name) {
-                all.view.set(name, value)?;
+                options.execution.set(name, value)?;
+            } else if known_names.contains(&name.as_str()) || DRAWING_OPTIONS.iter().any(|option| option.name == name) {
+                options.view.set(name, value)?;
             } else {
-                let known = listed.iter().map(|name| (*name).to_owned()).collect();
-                return Err(PerspectiveError::NoOption { view: view.to_owned(), name: name.clone(), known });
+                let known_names = list_names.iter().map(|name| (*name).to_owned()).collect();
+                return Err(PerspectiveError::NoOption { view: view.to_owned(), name: name.clone(), known_names });
             }
         }
-        Ok(all)
+        Ok(options)
     }
 }
 
@@ -298,7 +298,7 @@ impl ExecutionSettings {
                 let words = [("any-busy", UnitMode::AnyBusy), ("fractional", UnitMode::Fractional)];
                 self.activity.mode = choose(name, value, &words)?;
             }
-            _ => self.activity.stateless = choose(name, value, &ActivityCategory::WORDS[..3])?,
+            _ => self.activity.stateless_category = choose(name, value, &ActivityCategory::WORDS[..3])?,
         }
         Ok(())
     }

@@ -61,14 +61,14 @@ impl SeriesProvider for ExecutionProvider {
 /// The message of an error, with a remedy in the language of filters.
 fn reason(error: &PerspectiveError) -> String {
     match error {
-        PerspectiveError::NoData { missing, remedy } => {
+        PerspectiveError::NoData { missing_data, remedy } => {
             // A filter has its options after `with`, and other series in place of a measure.
             let remedy = if remedy.contains("measure=") {
                 "count messages by `pending-messages`, or record a field `bytes`".to_owned()
             } else {
                 remedy.replace("--option ", "with ").replace('=', " = ")
             };
-            format!("the series needs {missing}, but the trace has none; {remedy}")
+            format!("the series needs {missing_data}, but the trace has none; {remedy}")
         }
         other => other.to_string(),
     }
@@ -154,7 +154,7 @@ fn unit_steps(
     let component = message_component(quantity);
     let messages = if component == BYTES { execution.sized_messages()? } else { execution.messages()? };
     let pending = messages.by_unit();
-    let (incoming, outgoing) = (&pending.incoming[unit], &pending.outgoing[unit]);
+    let (incoming, outgoing) = (&pending.incoming_steps[unit], &pending.outgoing[unit]);
     Ok(match quantity {
         IncomingMessages | IncomingBytes => component_steps(incoming, component, 1, life),
         OutgoingMessages | OutgoingBytes => component_steps(outgoing, component, 1, life),
@@ -174,12 +174,12 @@ fn unit_activity(
     let (mut start, mut deltas) = (0, Vec::new());
     for timeline in timelines {
         let is_in = |time: i64| i64::from(timeline.at(time) == wanted);
-        let mut before = is_in(i64::MIN);
-        start += before;
+        let mut was_inside = is_in(i64::MIN);
+        start += was_inside;
         for &time in timeline.timestamps() {
-            let after = is_in(time);
-            deltas.push((time, [after - before]));
-            before = after;
+            let is_inside = is_in(time);
+            deltas.push((time, [is_inside - was_inside]));
+            was_inside = is_inside;
         }
     }
     let parts = i64::try_from(timelines.len().max(1)).unwrap_or(1);

@@ -73,7 +73,7 @@ pub struct ViewInfo<'a> {
     /// One sentence about its contents.
     pub summary: &'a str,
     /// The data that it needs, in words.
-    pub needs: &'a str,
+    pub required_data: &'a str,
     /// Its time modes. The first is the default.
     pub modes: &'a [TimeMode],
     /// The names of its options, in addition to the options of all views.
@@ -84,7 +84,7 @@ pub struct ViewInfo<'a> {
 pub fn common_options(info: &ViewInfo<'_>) -> impl Iterator<Item = &'static OptionInfo> {
     // Card files name the data that they show.
     let is_own = info.group == ViewGroup::User;
-    let (needs, has_units) = (info.needs, !info.needs.is_empty());
+    let (needs, has_units) = (info.required_data, !info.required_data.is_empty());
     let has_effect = move |option: &&OptionInfo| match option.name {
         _ if is_own => true,
         "tasks" => needs.contains("task"),
@@ -149,8 +149,8 @@ impl ViewRequest {
     }
 
     /// The table of a chart, or an empty one if it is not needed.
-    pub fn table(&self, of: impl FnOnce() -> ChartTable) -> ChartTable {
-        if self.needs_table { of() } else { ChartTable::default() }
+    pub fn table(&self, make_table: impl FnOnce() -> ChartTable) -> ChartTable {
+        if self.needs_table { make_table() } else { ChartTable::default() }
     }
 
     /// The time range from the start to the time cursor, for maxima so far.
@@ -186,7 +186,7 @@ impl ViewRequest {
 ///             title: "Numbers of events",
 ///             group: ViewGroup::User,
 ///             summary: "The number of events of each type until the time cursor.",
-///             needs: "events",
+///             required_data: "events",
 ///             modes: &[TimeMode::At],
 ///             options: &[],
 ///         }

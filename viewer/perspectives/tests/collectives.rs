@@ -296,7 +296,7 @@ proptest! {
         let execution = execution(4, 300, &operations);
         let set = set_of(&execution);
         prop_assert_eq!(set.list.len(), operations.len());
-        prop_assert!(set.guessed.is_empty() && set.unmatched.is_empty());
+        prop_assert!(set.guessed.is_empty() && set.unmatched_values.is_empty());
         let mut expected: Vec<_> = operations.iter().flat_map(expected_waits).collect();
         expected.sort_by_key(|wait| (wait.1, wait.0));
         let found: Vec<_> = waits(&execution).into_iter().map(|(unit, from, to, _)| (unit, from, to)).collect();

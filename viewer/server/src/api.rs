@@ -169,16 +169,16 @@ pub(crate) struct DrawRequest {
 
 impl DrawRequest {
     fn options(&self) -> LayoutOptions {
-        fn numbers<T, C: FromIterator<T>>(list: &str, make: impl Fn(u32) -> T) -> C {
-            list.split(',').filter_map(|number| number.parse().ok()).map(make).collect()
+        fn numbers<T, C: FromIterator<T>>(list: &str, convert: impl Fn(u32) -> T) -> C {
+            list.split(',').filter_map(|number| number.parse().ok()).map(convert).collect()
         }
         let container = |text: &str| text.parse().ok().map(ContainerId);
         let row_move = |text: &str| {
-            let (moved, before) = text.split_once('-')?;
-            Some(RowMove { container: container(moved)?, successor: container(before)? })
+            let (moved, anchor) = text.split_once('-')?;
+            Some(RowMove { container: container(moved)?, successor: container(anchor)? })
         };
         let arrangement = RowArrangement {
-            pinned: numbers(&self.pinned, ContainerId),
+            pinned_containers: numbers(&self.pinned, ContainerId),
             hidden_containers: numbers(&self.hidden_containers, ContainerId),
             row_moves: self.moved.split(',').filter_map(row_move).collect(),
             names: self.names.clone(),
@@ -192,7 +192,7 @@ impl DrawRequest {
             arrangement,
             hidden_types: numbers(&self.hidden, TypeId),
             gradients: numbers(&self.gradients, TypeId),
-            dimmed: numbers(&self.dimmed, ValueId),
+            dimmed_values: numbers(&self.dimmed, ValueId),
             theme: self.theme,
             row_scale: 1.0,
             joined_operations: JoinedOperations::None,
@@ -275,9 +275,9 @@ async fn run<T: Send + 'static>(
 /// Reports whether the server runs, and whether the traces are still the opened ones.
 pub(crate) async fn ping(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     let trace = app.trace(request.trace)?;
-    let snapshot = trace.served.source.snapshot();
+    let snapshot = trace.trace.source.snapshot();
     // A followed trace is expected to change.
-    let changed = if snapshot.availability == TraceAvailability::Final && !trace.served.follows {
+    let changed = if snapshot.availability == TraceAvailability::Final && !trace.trace.follows {
         trace.file_change()
     } else {
         None
@@ -289,13 +289,13 @@ pub(crate) async fn ping(State(app): State<Arc<AppState>>, Query(request): Query
 
 pub(crate) async fn summary(State(app): State<Arc<AppState>>, Query(request): Query<DrawRequest>) -> JsonAnswer {
     let trace = app.trace(request.trace)?;
-    let snapshot = trace.served.source.snapshot();
+    let snapshot = trace.trace.source.snapshot();
     let summary = snapshot.source.summary();
     let extent = summary.extent;
     let model = snapshot.source.model();
     Ok(Json(json!({
         "name": summary.name,
-        "names": app.traces.iter().map(|trace| trace.served.source.source().summary().name).collect::<Vec<_>>(),
+        "names": app.traces.iter().map(|trace| trace.trace.source.source().summary().name).collect::<Vec<_>>(),
         "origin": extent.from.0.to_string(),
         "duration": extent.to.0.saturating_sub(extent.from.0).max(1),
         "containers": summary.containers,
@@ -308,7 +308,7 @@ pub(crate) async fn summary(State(app): State<Arc<AppState>>, Query(request): Qu
         // The wall clock at the page's time 0, as text because JavaScript's numbers cannot
         // represent it.
         "clock": summary.wall_clock.map(|zero| (i128::from(zero) + i128::from(extent.from.0)).to_string()),
-        "filters": trace.served.filters.filters.iter().map(PageFilter::from).collect::<Vec<_>>(),
+        "filters": trace.trace.filters.filters.iter().map(PageFilter::from).collect::<Vec<_>>(),
         "saved_filters": trace.saved_filters(),
         "style": app.styles.read(&model),
         "generation": snapshot.generation,

@@ -60,7 +60,7 @@ pub(crate) fn app(traces: Vec<ServedTrace>) -> Result<Arc<AppState>, ServerError
     tumit_perspectives::series_filter::provide_series();
     let traces: Vec<TraceCache> = traces.into_iter().map(TraceCache::new).collect();
     let Some(first) = traces.first() else { return Err(ServerError::NoTrace) };
-    let usual_port = usual_port(&first.served.source.source().summary());
+    let usual_port = usual_port(&first.trace.source.source().summary());
     for trace in &traces {
         trace.filtered_trace("").map_err(|refusal| match refusal {
             FilterRefusal::Query(error) => ServerError::Query(error),

@@ -64,8 +64,8 @@ pub(crate) fn write(
     let mut lines = writer.stream_writer().map_err(failure)?;
     let mut line = Vec::with_capacity(width as usize * 4);
     fill(&mut |slice, range| {
-        let all = slice.pixels().chunks(width as usize);
-        for pixels in all.take(range.end as usize).skip(range.start as usize) {
+        let pixel_rows = slice.pixels().chunks(width as usize);
+        for pixels in pixel_rows.take(range.end as usize).skip(range.start as usize) {
             line.clear();
             let colors = pixels.iter().map(PremultipliedColorU8::demultiply);
             if is_opaque {

@@ -126,10 +126,10 @@ impl SvgWriter<'_> {
                 }
                 continue;
             }
-            let (mut rest, mut jobs) = (run, 2 * MAX_THREADS);
-            while !rest.is_empty() {
-                let (batch, remainder) = rest.split_at(rest.len().min(jobs * ITEMS_PER_JOB));
-                rest = remainder;
+            let (mut remaining_points, mut jobs) = (run, 2 * MAX_THREADS);
+            while !remaining_points.is_empty() {
+                let (batch, remainder) = remaining_points.split_at(remaining_points.len().min(jobs * ITEMS_PER_JOB));
+                remaining_points = remainder;
                 let parts = map_in_order(batch.chunks(ITEMS_PER_JOB).collect(), MAX_THREADS, |part| {
                     let mut writer = SvgWriter::new(self.titles);
                     part.iter().for_each(|item| writer.item(item));
@@ -274,8 +274,8 @@ impl SvgWriter<'_> {
     fn curve(&mut self, curve: &SceneCurve) {
         let mut points = String::new();
         for (x, y) in &curve.points {
-            let before = if points.is_empty() { "" } else { " " };
-            points.push_str(before);
+            let separator = if points.is_empty() { "" } else { " " };
+            points.push_str(separator);
             SvgNumber(*x).push_to(&mut points);
             steps(&mut points, [(',', *y)]);
         }

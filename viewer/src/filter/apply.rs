@@ -19,16 +19,16 @@ impl FilterExpr {
     /// If the trace contains nothing that the filter names; see [`FilterError`].
     pub fn apply(&self, inner: &Arc<dyn TimelineSource>) -> Result<Arc<dyn TimelineSource>, FilterError> {
         match self {
-            Self::Types { keep, types } => type_selection::types(inner, *keep, types),
-            Self::Values { keep, values: patterns, types: of } => {
-                value_selection::apply(inner, *keep, patterns, of.as_ref())
+            Self::Types { effect, types } => type_selection::types(inner, *effect, types),
+            Self::Values { effect, values: patterns, types: type_pattern } => {
+                value_selection::apply(inner, *effect, patterns, type_pattern.as_ref())
             }
-            Self::Containers { keep, containers } => type_selection::containers(inner, *keep, containers),
-            Self::Attribute { keep, condition, types: of } => {
-                attribute_selection::apply(inner, *keep, condition, of.as_ref())
+            Self::Containers { effect, containers } => type_selection::containers(inner, *effect, containers),
+            Self::Attribute { effect, condition, types: type_pattern } => {
+                attribute_selection::apply(inner, *effect, condition, type_pattern.as_ref())
             }
-            Self::Duration { keep, comparison, nanos, types: of } => {
-                duration_selection::apply(inner, *keep, *comparison, *nanos, of.as_ref())
+            Self::Duration { effect, comparison, nanos, types: type_pattern } => {
+                duration_selection::apply(inner, *effect, *comparison, *nanos, type_pattern.as_ref())
             }
             Self::Cut(part) => time_cut::apply(inner, *part),
             Self::Group { containers, name } => grouping::apply(inner, containers, name),
@@ -42,24 +42,36 @@ impl FilterExpr {
                 let variables = series.series.iter().map(name).zip(variables).collect();
                 reduce::add_variables(inner, variables, &self.to_string())
             }
-            Self::Classify { types: of, field, edges } => classify::apply(inner, of, field, edges),
+            Self::Classify { types: type_pattern, field, edges } => classify::apply(inner, type_pattern, field, edges),
             Self::Sort { ty, key, descending } => ordering::sort(inner, ty, key, *descending),
             Self::Order { containers } => ordering::move_to_front(inner, containers),
-            Self::Best { number, ty, key: by, lowest } => ordering::keep_best(inner, *number, ty, by, *lowest),
-            Self::Having { ty, key: by, comparison, number } => {
-                ordering::keep_matching(inner, ty, by, *comparison, *number)
+            Self::Best { number, ty, key: order_key, is_lowest } => {
+                ordering::keep_best(inner, *number, ty, order_key, *is_lowest)
             }
-            Self::Color { values, types: of, color } => style_rules::paint(inner, values, of.as_ref(), *color),
-            Self::Shape { values, types: of, shape } => {
-                style_rules::set_styles(inner, values, of.as_ref(), DrawStyle { shape: Some(*shape), size: None })
+            Self::Having { ty, key: order_key, comparison, number } => {
+                ordering::keep_matching(inner, ty, order_key, *comparison, *number)
             }
-            Self::Size { values, types: of, size } => {
-                style_rules::set_styles(inner, values, of.as_ref(), DrawStyle { shape: None, size: Some(*size) })
+            Self::Color { values, types: type_pattern, color } => {
+                style_rules::paint(inner, values, type_pattern.as_ref(), *color)
             }
-            Self::Category { values, types: of, category } => {
-                style_rules::set_categories(inner, values, of.as_ref(), *category)
+            Self::Shape { values, types: type_pattern, shape } => style_rules::set_styles(
+                inner,
+                values,
+                type_pattern.as_ref(),
+                DrawStyle { shape: Some(*shape), size: None },
+            ),
+            Self::Size { values, types: type_pattern, size } => style_rules::set_styles(
+                inner,
+                values,
+                type_pattern.as_ref(),
+                DrawStyle { shape: None, size: Some(*size) },
+            ),
+            Self::Category { values, types: type_pattern, category } => {
+                style_rules::set_categories(inner, values, type_pattern.as_ref(), *category)
             }
-            Self::Bright { values, types: of } => style_rules::highlight_values(inner, values, of.as_ref()),
+            Self::Bright { values, types: type_pattern } => {
+                style_rules::highlight_values(inner, values, type_pattern.as_ref())
+            }
         }
     }
 }

@@ -106,12 +106,12 @@ impl<'a, F: Fn(StateLaneId) -> Option<IndexStateLane<'a>> + Sync> IndexLaneSums<
     }
 
     /// Adds the time of each value in some lanes.
-    fn add_times(&self, lanes: &[StateLaneId], time_range: TimeRange, mut add: impl FnMut(u32, i64)) {
+    fn add_times(&self, lanes: &[StateLaneId], time_range: TimeRange, mut add_time: impl FnMut(u32, i64)) {
         let mut sums = Vec::new();
         for lane in lanes.iter().filter_map(|&lane| (self.find)(lane)) {
             match FewValuesWalk::<DENSE_VALUES>::new(&lane) {
-                Some(walk) => walk.add_times(time_range, &mut add),
-                None => ManyValuesWalk::new(&lane).add_times(time_range, &mut sums, &mut add),
+                Some(walk) => walk.add_times(time_range, &mut add_time),
+                None => ManyValuesWalk::new(&lane).add_times(time_range, &mut sums, &mut add_time),
             }
         }
     }

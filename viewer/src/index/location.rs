@@ -101,7 +101,7 @@ impl IndexLookup {
             "{} {:?} {} {:?} {:?} {:?} {:?} {}",
             env!("CARGO_PKG_VERSION"),
             options.convert.clock,
-            options.convert.causal,
+            options.convert.has_causal_pass,
             options.convert.output,
             options.unit,
             options.convert.rules,

@@ -37,7 +37,7 @@ pub enum TraceAvailability {
     /// The beginning of the trace, while it is read.
     Reading {
         /// Steps done: bytes of a Pajé file, or records of a run (a run is read twice).
-        processed: u64,
+        processed_bytes: u64,
         /// The number of all steps. 0 if unknown.
         total: u64,
     },
@@ -81,8 +81,8 @@ impl TraceAvailability {
     /// The percentage that has been read, if known. At most 99.
     pub(crate) fn percent(&self) -> Option<u64> {
         match *self {
-            Self::Reading { processed, total } if total > 0 => {
-                Some(u64::try_from(u128::from(processed) * 100 / u128::from(total)).unwrap_or(99).min(99))
+            Self::Reading { processed_bytes, total } if total > 0 => {
+                Some(u64::try_from(u128::from(processed_bytes) * 100 / u128::from(total)).unwrap_or(99).min(99))
             }
             _ => None,
         }

@@ -20,22 +20,22 @@ const MOST: u64 = 1 << 19;
 pub(crate) struct PreviewSink<'a> {
     target: &'a mut dyn PajeSink,
     preview: Option<Simulation>,
-    current: &'a CurrentTrace,
+    current_trace: &'a CurrentTrace,
     operations: u64,
     next: u64,
 }
 
 impl<'a> PreviewSink<'a> {
-    pub(crate) fn new(target: &'a mut dyn PajeSink, name: &str, current: &'a CurrentTrace) -> Self {
-        Self { target, preview: Some(Simulation::new(name)), current, operations: 0, next: FIRST }
+    pub(crate) fn new(target: &'a mut dyn PajeSink, name: &str, current_trace: &'a CurrentTrace) -> Self {
+        Self { target, preview: Some(Simulation::new(name)), current_trace, operations: 0, next: FIRST }
     }
 
     fn show(&mut self) {
         let Some(preview) = &self.preview else { return };
         if self.operations >= MOST {
-            self.preview.take().into_iter().for_each(|preview| put(preview, self.current));
+            self.preview.take().into_iter().for_each(|preview| put(preview, self.current_trace));
         } else {
-            put(preview.clone(), self.current);
+            put(preview.clone(), self.current_trace);
             self.next = self.operations * 2;
         }
     }
@@ -47,9 +47,9 @@ pub(crate) fn preview_store(mut simulation: Simulation) -> Arc<dyn TimelineSourc
     Arc::new(simulation.into_store())
 }
 
-fn put(preview: Simulation, current: &CurrentTrace) {
-    let availability = current.snapshot().availability;
-    current.put(preview_store(preview), availability);
+fn put(preview: Simulation, current_trace: &CurrentTrace) {
+    let availability = current_trace.snapshot().availability;
+    current_trace.put(preview_store(preview), availability);
 }
 
 impl PajeSink for PreviewSink<'_> {
@@ -119,7 +119,7 @@ mod tests {
             "{}0 T 0 Thread\n2 S T State\n5 w S work \"0 1 0\"\n6 0 t 0 T t\n",
             include_str!("../../tests/header.paje")
         );
-        let current = CurrentTrace::empty("t", TraceAvailability::Reading { processed: 1, total: 3 });
+        let current = CurrentTrace::empty("t", TraceAvailability::Reading { processed_bytes: 1, total: 3 });
         let mut target = Simulation::new("t");
         let mut peek = PreviewSink::new(&mut target, "t", &current);
         let mut reader = PajeReader::new(text.as_bytes());

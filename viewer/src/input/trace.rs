@@ -57,7 +57,7 @@ impl TraceInputFile {
         if first.starts_with(&tracer_format::FILE_MAGIC) {
             return Ok(Self::Run(Box::new(OpenRun::open_launches(path, options.launches)?)));
         }
-        let ConvertOptions { clock, causal, rules, output, .. } = &options.convert;
+        let ConvertOptions { clock, has_causal_pass: causal, rules, output, .. } = &options.convert;
         let is_for_runs = rules.is_some() || output.is_some() || options.launches != LaunchSelection::default();
         if is_for_runs || *clock != CorrectionMethod::default() || !causal {
             return Err(TraceOpenError::NoRun { path: path.to_owned() });
@@ -241,7 +241,7 @@ const PROGRESS_BYTES: u64 = 1 << 22;
 /// Reports the progress of reading.
 pub(super) struct CountingReader<'a> {
     inner: BufReader<File>,
-    processed: u64,
+    processed_bytes: u64,
     reported_bytes: u64,
     total: u64,
     progress: Option<&'a ProgressFn>,
@@ -250,19 +250,19 @@ pub(super) struct CountingReader<'a> {
 impl<'a> CountingReader<'a> {
     pub(super) fn new(inner: BufReader<File>, options: &'a OpenOptions) -> Self {
         let total = inner.get_ref().metadata().map_or(0, |metadata| metadata.len());
-        Self { inner, processed: 0, reported_bytes: 0, total, progress: options.convert.progress.as_ref() }
+        Self { inner, processed_bytes: 0, reported_bytes: 0, total, progress: options.convert.progress.as_ref() }
     }
 }
 
 impl Read for CountingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
-        self.processed += read as u64;
+        self.processed_bytes += read as u64;
         if let Some(progress) = self.progress
-            && (self.processed - self.reported_bytes >= PROGRESS_BYTES || read == 0)
+            && (self.processed_bytes - self.reported_bytes >= PROGRESS_BYTES || read == 0)
         {
-            self.reported_bytes = self.processed;
-            progress(self.processed, self.total.max(self.processed));
+            self.reported_bytes = self.processed_bytes;
+            progress(self.processed_bytes, self.total.max(self.processed_bytes));
         }
         Ok(read)
     }

@@ -10,9 +10,9 @@ pub(crate) struct RowCandidate {
     pub(crate) position: usize,
     /// Number of levels below the first drawn level, or below the pinned container.
     pub(crate) depth: u32,
-    pub(crate) expandable: bool,
+    pub(crate) is_expandable: bool,
     pub(crate) is_folded: bool,
-    pub(crate) pinned: bool,
+    pub(crate) is_pinned: bool,
 }
 
 /// A container to visit.
@@ -22,7 +22,7 @@ struct PendingRow {
     /// Number of levels below the first drawn level, or below the pinned container.
     depth: u32,
     /// Whether it or a container above it is pinned.
-    pinned: bool,
+    is_pinned: bool,
     /// Whether it is the top of a pinned subtree.
     is_pinned_top: bool,
 }
@@ -41,7 +41,7 @@ enum NameMatch {
 /// The containers with rows, from top to bottom. The cost is proportional to the number of
 /// containers, plus the number of moves times siblings.
 pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec<RowCandidate> {
-    let RowArrangement { pinned, hidden_containers, ranks, row_moves, names } = &options.arrangement;
+    let RowArrangement { pinned_containers, hidden_containers, ranks, row_moves, names } = &options.arrangement;
     let Some(root) = outline.nodes.first() else { return Vec::new() };
     let silent = !root.draws_anything() && root.end > 1;
     let top = u32::from(silent);
@@ -54,8 +54,8 @@ pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec
         place_before(outline, &mut children, row_move);
     }
     let matches = matches(outline, names);
-    let mut pinned_positions: Vec<usize> = Vec::with_capacity(pinned.len());
-    for position in pinned.iter().filter_map(|&container| outline.position(container)) {
+    let mut pinned_positions: Vec<usize> = Vec::with_capacity(pinned_containers.len());
+    for position in pinned_containers.iter().filter_map(|&container| outline.position(container)) {
         // The root without contents has no row of its own.
         if !pinned_positions.contains(&position) && (position > 0 || !silent) {
             pinned_positions.push(position);
@@ -66,25 +66,35 @@ pub(crate) fn places(outline: &ContainerOutline, options: &LayoutOptions) -> Vec
     // The containers to visit, the next one last.
     let mut pending: Vec<PendingRow> = Vec::new();
     let roots = if silent { children[0].clone() } else { vec![0] };
-    let top_row = |position: usize, pinned: bool| PendingRow { position, depth: 0, pinned, is_pinned_top: pinned };
+    let top_row = |position: usize, pinned_containers: bool| PendingRow {
+        position,
+        depth: 0,
+        is_pinned: pinned_containers,
+        is_pinned_top: pinned_containers,
+    };
     pending.extend(roots.into_iter().rev().map(|position| top_row(position, false)));
     pending.extend(pinned_positions.iter().rev().map(|&position| top_row(position, true)));
-    while let Some(PendingRow { position, depth, pinned, is_pinned_top }) = pending.pop() {
+    while let Some(PendingRow { position, depth, is_pinned: pinned_containers, is_pinned_top }) = pending.pop() {
         let node = &outline.nodes[position];
         let has_pinned_row = !is_pinned_top && pinned_positions.contains(&position);
         if has_pinned_row
             || hidden_containers.contains(&node.info.id)
-            || (!pinned && matches[position] == NameMatch::No)
+            || (!pinned_containers && matches[position] == NameMatch::No)
         {
             continue;
         }
-        let expandable = node.end > position + 1;
-        let found_below = !pinned && matches[position] == NameMatch::Below;
+        let is_expandable = node.end > position + 1;
+        let found_below = !pinned_containers && matches[position] == NameMatch::Below;
         let level = node.info.depth.saturating_sub(top);
-        let is_folded = expandable && !found_below && options.folds.contains(node.info.id, level);
-        places.push(RowCandidate { position, depth, expandable, is_folded, pinned });
+        let is_folded = is_expandable && !found_below && options.folds.contains(node.info.id, level);
+        places.push(RowCandidate { position, depth, is_expandable, is_folded, is_pinned: pinned_containers });
         if !is_folded {
-            let below = |&position| PendingRow { position, depth: depth + 1, pinned, is_pinned_top: false };
+            let below = |&position| PendingRow {
+                position,
+                depth: depth + 1,
+                is_pinned: pinned_containers,
+                is_pinned_top: false,
+            };
             pending.extend(children[position].iter().rev().map(below));
         }
     }

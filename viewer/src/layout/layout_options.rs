@@ -27,7 +27,7 @@ pub struct RowMove {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowArrangement {
     /// Containers above all others, in this order, each with its subtree.
-    pub pinned: Vec<ContainerId>,
+    pub pinned_containers: Vec<ContainerId>,
     /// Containers that are not drawn, each with its subtree.
     pub hidden_containers: BTreeSet<ContainerId>,
     /// The places of containers among their siblings. Containers without a place are last.
@@ -63,7 +63,7 @@ pub struct LayoutOptions {
     /// Variables that are drawn as gradients, with stronger colour for larger values.
     pub gradients: BTreeSet<TypeId>,
     /// Values that are drawn in grey, so that the others stand out.
-    pub dimmed: BTreeSet<ValueId>,
+    pub dimmed_values: BTreeSet<ValueId>,
     /// Light or dark.
     pub theme: ThemeKind,
     /// Factor on the heights of all rows.
@@ -79,7 +79,7 @@ impl Default for LayoutOptions {
             arrangement: RowArrangement::default(),
             hidden_types: BTreeSet::new(),
             gradients: BTreeSet::new(),
-            dimmed: BTreeSet::new(),
+            dimmed_values: BTreeSet::new(),
             theme: ThemeKind::Light,
             row_scale: 1.0,
             joined_operations: JoinedOperations::None,

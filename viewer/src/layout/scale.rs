@@ -170,10 +170,10 @@ impl TimeScale {
     }
 }
 
-/// The label of a tick, for a ruler with this step and a label farthest from 0 of `largest`.
-fn label(nanos: i64, step: i64, largest: i64) -> String {
-    if largest < LONG {
-        let unit = unit_of(largest);
+/// The label of a tick, for a ruler with this step and a label farthest from 0 of `max_time`.
+fn label(nanos: i64, step: i64, max_time: i64) -> String {
+    if max_time < LONG {
+        let unit = unit_of(max_time);
         return in_unit(nanos, unit, decimals(step, unit.nanos));
     }
     in_clock_units(nanos, [DAY, HOUR, MINUTE].into_iter().find(|unit| step % unit == 0).unwrap_or(SECOND), 0)

@@ -91,7 +91,7 @@ fn folded_rows_are_drawn_in_their_ancestor() {
     let folds = FoldedContainers { level: Some(0), toggled: [ContainerId(4)].into() };
     let layout = RowLayout::new(&outline(), &LayoutOptions { folds, ..LayoutOptions::default() });
     assert_eq!(names(&layout), ["c1", "c4", "c5"], "the second node was toggled");
-    assert!(layout.rows[0].is_folded && layout.rows[0].expandable);
+    assert!(layout.rows[0].is_folded && layout.rows[0].is_expandable);
     assert_eq!(layout.index_of(ContainerId(3)), Some(0));
     let StripKind::Summary { members } = &layout.rows[0].strips[0].kind else { panic!("{:?}", layout.rows[0]) };
     let member = |id, depths| SummaryMember { container: ContainerId(id), depths };
@@ -150,13 +150,14 @@ fn layout_of(arrangement: RowArrangement) -> RowLayout {
 
 #[test]
 fn pinned_rows_come_first_and_only_once() {
-    let layout = layout_of(RowArrangement { pinned: [5, 1].map(ContainerId).into(), ..RowArrangement::default() });
+    let layout =
+        layout_of(RowArrangement { pinned_containers: [5, 1].map(ContainerId).into(), ..RowArrangement::default() });
     assert_eq!(names(&layout), ["c5", "c1", "c2", "c3", "c4"]);
-    assert_eq!(layout.rows.iter().map(|row| row.pinned).collect::<Vec<_>>(), [true, true, true, true, false]);
+    assert_eq!(layout.rows.iter().map(|row| row.is_pinned).collect::<Vec<_>>(), [true, true, true, true, false]);
     assert_eq!(layout.rows.iter().map(|row| row.depth).collect::<Vec<_>>(), [0, 0, 1, 1, 0]);
     let last = &layout.rows[3];
-    assert!(layout.pinned > last.y + last.height && (layout.rows[4].y - layout.pinned).abs() < 1e-3);
-    assert_eq!(layout_of(RowArrangement::default()).pinned.to_bits(), 0.0_f32.to_bits());
+    assert!(layout.pinned_height > last.y + last.height && (layout.rows[4].y - layout.pinned_height).abs() < 1e-3);
+    assert_eq!(layout_of(RowArrangement::default()).pinned_height.to_bits(), 0.0_f32.to_bits());
 }
 
 #[test]

@@ -70,13 +70,13 @@ pub fn begin(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> Result
         return open(path, options).map(OpenedTrace::Whole);
     }
     let name = TraceInputFile::find_name(path);
-    let current = CurrentTrace::empty(&name, TraceAvailability::Reading { processed: 0, total: 0 });
+    let current = CurrentTrace::empty(&name, TraceAvailability::Reading { processed_bytes: 0, total: 0 });
     let (target, path, mut options) = (current.clone(), path.to_owned(), options.clone());
     let (reporter, progress) = (current.clone(), options.convert.progress.take());
-    options.convert.progress = Some(Arc::new(move |processed, total| {
-        reporter.set_availability(TraceAvailability::Reading { processed, total });
+    options.convert.progress = Some(Arc::new(move |processed_bytes, total| {
+        reporter.set_availability(TraceAvailability::Reading { processed_bytes, total });
         if let Some(progress) = &progress {
-            progress(processed, total);
+            progress(processed_bytes, total);
         }
     }));
     options.preview = Some(current.clone());
@@ -128,7 +128,7 @@ pub fn follow(path: &Path, options: &OpenOptions, on_end: CompletionFn) -> Curre
     let follower = TraceFollower {
         path: path.to_owned(),
         options: options.clone(),
-        current: current.clone(),
+        current_trace: current.clone(),
         cancel: options.cancel.clone().unwrap_or_default(),
     };
     std::thread::spawn(move || {

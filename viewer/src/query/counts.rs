@@ -65,7 +65,7 @@ pub struct LinkCount {
     /// Number of the bin in which they end.
     pub end_bin: i64,
     /// Whether they end before they start.
-    pub reversed: bool,
+    pub is_reversed: bool,
     /// The number of these links.
     pub count: u64,
     /// The link with the smallest number.
@@ -82,7 +82,7 @@ impl LinkCount {
             value: link.value,
             start_bin: bin(link.start_time.0),
             end_bin: bin(link.end_time.0),
-            reversed: link.end_time < link.start_time,
+            is_reversed: link.end_time < link.start_time,
             count: 1,
             first: link.id,
         }

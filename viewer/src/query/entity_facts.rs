@@ -312,8 +312,8 @@ struct EntityCollector {
 }
 
 impl EntityCollector {
-    fn add(&mut self, more: Vec<EntityId>) {
-        for entity in more {
+    fn add(&mut self, entities: Vec<EntityId>) {
+        for entity in entities {
             if self.entities.len() >= self.limit {
                 break;
             }

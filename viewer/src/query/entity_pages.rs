@@ -33,7 +33,7 @@ pub(crate) struct EntityPages {
     limit: usize,
     /// Entities of earlier pages that the next page may contain again. Entities that started before
     /// `from` are not stored: once `from` has moved, earlier pages contained all of them.
-    visited: FxHashSet<EntityId>,
+    visited_entities: FxHashSet<EntityId>,
     has_advanced: bool,
     is_finished: bool,
 }
@@ -43,7 +43,14 @@ impl EntityPages {
     /// entities are open or begin at one timestamp.
     pub(crate) fn new(time_range: TimeRange, size: usize) -> Self {
         let (from, limit) = (time_range.from.0, size.max(1));
-        Self { time_range, from, limit, visited: FxHashSet::default(), has_advanced: false, is_finished: false }
+        Self {
+            time_range,
+            from,
+            limit,
+            visited_entities: FxHashSet::default(),
+            has_advanced: false,
+            is_finished: false,
+        }
     }
 
     /// Returns the next page, which may contain nothing new, or `None` at the end.
@@ -72,12 +79,12 @@ impl EntityPages {
             if !self.is_finished && (start == last || !advances) {
                 repeated_ids.insert(id);
             }
-            !(self.visited.contains(&id) || self.has_advanced && start < self.from)
+            !(self.visited_entities.contains(&id) || self.has_advanced && start < self.from)
         });
         if advances {
-            (self.from, self.has_advanced, self.visited) = (last, true, repeated_ids);
+            (self.from, self.has_advanced, self.visited_entities) = (last, true, repeated_ids);
         } else {
-            self.visited.extend(repeated_ids);
+            self.visited_entities.extend(repeated_ids);
             self.limit *= 2;
         }
         Ok(Some(items))

@@ -183,25 +183,25 @@ pub fn jobs(
     Ok(jobs)
 }
 
-/// Runs jobs, as many at a time as there are processors. Ends at the first error.
-/// `add` receives the result of `compute` for each job, in order of completion, and the completed
-/// share of all jobs.
+/// Runs jobs, as many at a time as there are processors. Ends at the first error. `add_item`
+/// receives the result of `compute` for each job, in order of completion, and the completed share
+/// of all jobs.
 pub fn run<A: Send>(
     jobs: Vec<ScanJob>,
     compute: impl Fn(&ScanJob) -> Result<A, QueryError> + Sync,
-    add: impl FnMut(A, f64) + Send,
+    add_item: impl FnMut(A, f64) + Send,
 ) -> Result<(), QueryError> {
     let all: u64 = jobs.iter().map(|job| job.weight).sum();
-    let (sum, has_failed) = (Mutex::new((add, 0_u64)), AtomicBool::new(false));
+    let (sum, has_failed) = (Mutex::new((add_item, 0_u64)), AtomicBool::new(false));
     let results = map_in_order(jobs, MAX_THREADS, |job| {
         if has_failed.load(Ordering::Relaxed) {
             return Ok(());
         }
         let result = compute(&job).inspect_err(|_| has_failed.store(true, Ordering::Relaxed))?;
         let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
-        let (add, finished_weight) = &mut *sum;
+        let (add_item, finished_weight) = &mut *sum;
         *finished_weight += job.weight;
-        add(result, *finished_weight as f64 / all.max(1) as f64);
+        add_item(result, *finished_weight as f64 / all.max(1) as f64);
         Ok(())
     });
     results.into_iter().collect()

@@ -361,11 +361,12 @@ struct NextState {
 }
 
 /// Takes the deepest state that fits.
-fn next_of(same_start: &[StateEntity], open: &[i64], now: i64) -> NextState {
+fn next_of(same_start: &[StateEntity], open_states: &[i64], now: i64) -> NextState {
     let fits = |state: &StateEntity| {
-        let max_depth = open.len().min(state.depth as usize);
+        let max_depth = open_states.len().min(state.depth as usize);
         (0..=max_depth).rev().find(|&depth| {
-            (depth == 0 || open[depth - 1] >= state.life.to.0) && open[depth..].iter().all(|&end| end <= now)
+            (depth == 0 || open_states[depth - 1] >= state.life.to.0)
+                && open_states[depth..].iter().all(|&end| end <= now)
         })
     };
     let mut next_state: Option<NextState> = None;
@@ -374,7 +375,7 @@ fn next_of(same_start: &[StateEntity], open: &[i64], now: i64) -> NextState {
         if next_state.as_ref().is_none_or(|best| depth > best.depth) {
             next_state = Some(NextState { index, depth });
         }
-        if depth == open.len() {
+        if depth == open_states.len() {
             break;
         }
     }

@@ -37,7 +37,7 @@ pub fn diagram(
 ) -> Result<Scene, QueryError> {
     let context = DiagramContext::new(source, layout, options, view);
     // Pinned rows are visible regardless of the scroll position.
-    let is_seen = |row: &LayoutRow| row.pinned || !(row.y > view.bottom || row.y + row.height < view.top);
+    let is_seen = |row: &LayoutRow| row.is_pinned || !(row.y > view.bottom || row.y + row.height < view.top);
     let seen_rows: Vec<usize> = (0..layout.rows.len()).filter(|&row_index| is_seen(&layout.rows[row_index])).collect();
     // Links lie on top of all rows. They may take as long as many rows, so their job starts first.
     let (jobs, lanes) = jobs(&seen_rows, |&row_index| lanes(&layout.rows[row_index].strips));

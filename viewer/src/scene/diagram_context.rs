@@ -112,10 +112,10 @@ impl<'a> DiagramContext<'a> {
         if value == OTHERS {
             return self.theme.small_values_color();
         }
-        if self.options.dimmed.contains(&value) {
+        if self.options.dimmed_values.contains(&value) {
             return self.theme.grid;
         }
-        self.colors.get(value.index()).copied().unwrap_or(self.theme.faint)
+        self.colors.get(value.index()).copied().unwrap_or(self.theme.faint_color)
     }
 
     /// The shape and size of a value.

@@ -154,7 +154,7 @@ pub fn document_with_rows(
     let (model, theme) = (source.model(), ColorTheme::new(options.theme));
     let groups = legend(source, outline, document.time_range, theme)?;
     let inner = document.width - 2.0 * MARGIN;
-    let legend_lines = DocumentLegend::new(&groups, &options.dimmed, inner, theme);
+    let legend_lines = DocumentLegend::new(&groups, &options.dimmed_values, inner, theme);
     let frame_height = MARGIN + HEADING + RULER + LEGEND_GAP + legend_lines.height + MARGIN;
     let FittedRows { layout, note } = FittedRows::new(outline, options, &document, frame_height);
     let names = names_width(&layout, &model).min(document.width * 0.3);
@@ -366,13 +366,13 @@ impl DocumentPage<'_> {
             for (y, label) in labels {
                 let baseline = (self.left - self.gutter - 10.0, self.top + y + 3.6);
                 items.push(SceneItem::Text(
-                    SceneText::new(baseline, label, 10.0, self.theme.faint).with_anchor(TextAnchor::End),
+                    SceneText::new(baseline, label, 10.0, self.theme.faint_color).with_anchor(TextAnchor::End),
                 ));
             }
             for (y, text) in row.strips.iter().flat_map(bounds) {
                 let baseline = (self.left - 7.0, self.top + y);
                 items.push(SceneItem::Text(
-                    SceneText::new(baseline, text, BOUND_SIZE, self.theme.faint).with_anchor(TextAnchor::End),
+                    SceneText::new(baseline, text, BOUND_SIZE, self.theme.faint_color).with_anchor(TextAnchor::End),
                 ));
             }
         }
@@ -387,10 +387,10 @@ fn is_group(rows: &[LayoutRow], row_index: usize) -> bool {
     if row.is_folded {
         return true;
     }
-    row.expandable
+    row.is_expandable
         && rows
             .get(row_index + 1)
-            .is_some_and(|next| next.depth > row.depth && (!next.expandable || !next.strips.is_empty()))
+            .is_some_and(|next| next.depth > row.depth && (!next.is_expandable || !next.strips.is_empty()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a depth")]

@@ -163,7 +163,7 @@ pub fn legend(
                     });
                 }
                 let paint = |color: RgbColor| theme.with_contrast(theme.fill(color));
-                groups.push(counted_group(lookup.values(ty.id), ty, "event", (theme.faint, &paint), &counts));
+                groups.push(counted_group(lookup.values(ty.id), ty, "event", (theme.faint_color, &paint), &counts));
             }
             PajeTypeKind::Link { .. } | PajeTypeKind::Event | PajeTypeKind::Variable | PajeTypeKind::Container => {}
         }

@@ -36,7 +36,7 @@ struct ArrowKey {
     end_bin: i64,
     color: (u8, u8, u8),
     size: u32,
-    dimmed: bool,
+    is_dimmed: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +78,7 @@ impl<'a> ArrowCounts<'a> {
         if start == end && layout.rows[start].is_folded || !is_seen(self.context, start, end) {
             return;
         }
-        let color = if links.reversed { self.context.theme.alert } else { color };
+        let color = if links.is_reversed { self.context.theme.alert } else { color };
         let exponent_difference = self.exponent - self.query_exponent;
         let key = ArrowKey {
             ty,
@@ -88,7 +88,7 @@ impl<'a> ArrowCounts<'a> {
             end_bin: self.nearby_bin(links.end_bin >> exponent_difference),
             color: (color.red, color.green, color.blue),
             size: size.to_bits(),
-            dimmed: self.context.options.dimmed.contains(&links.value),
+            is_dimmed: self.context.options.dimmed_values.contains(&links.value),
         };
         put(&mut self.arrows, key, ArrowLinks { count: links.count, first: links.first });
         while self.arrows.len() > MOST && self.coarsen() {}
@@ -179,7 +179,7 @@ impl<'a> ArrowCounts<'a> {
             end_rows,
             color: RgbColor { red: key.color.0, green: key.color.1, blue: key.color.2 },
             size: f32::from_bits(key.size),
-            dimmed: key.dimmed,
+            is_dimmed: key.is_dimmed,
             count: links.count,
         })
     }

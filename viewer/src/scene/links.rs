@@ -103,10 +103,22 @@ fn place(context: &DiagramContext<'_>, link: &LinkEntity, (color, size): (RgbCol
     let to = (context.scale.x(link.end_time), end.anchor());
     let is_reversed = link.end_time < link.start_time;
     let color = if is_reversed { context.theme.alert } else { color };
-    let dimmed = context.options.dimmed.contains(&link.value);
+    let is_dimmed = context.options.dimmed_values.contains(&link.value);
     let life = TimeRange { from: link.start_time.min(link.end_time), to: link.start_time.max(link.end_time) };
     let (start_rows, end_rows) = (RowSpan::of(start_row), RowSpan::of(end_row));
-    Some(PlacedLink { id: link.id, ty: link.ty, life, from, to, start_rows, end_rows, color, size, dimmed, count: 1 })
+    Some(PlacedLink {
+        id: link.id,
+        ty: link.ty,
+        life,
+        from,
+        to,
+        start_rows,
+        end_rows,
+        color,
+        size,
+        is_dimmed,
+        count: 1,
+    })
 }
 
 /// Combines links with the same rows and similar timestamps. Each bundle has their number and the
@@ -210,17 +222,17 @@ fn draw(context: &DiagramContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> 
         let clear = clear * (1.0 - 0.6 * steep);
         // An arrow that represents a large share of all links is always visible.
         let clear = if count > 1 { clear.max((count as f32 / link_count).sqrt()) } else { clear };
-        let alpha = if bundle.dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(FAINTEST.min(VEIL / cover)) };
+        let alpha = if bundle.is_dimmed { 0.06 } else { (0.95 * clear.powf(0.9)).max(FAINTEST.min(VEIL / cover)) };
         let width = 0.6 + 0.7 * clear + 0.25 * (count as f32).ln();
         let arrows_at_head = crowd.heads.get(&head(bundle)).map_or(1, HashSet::len);
         let head = match arrows_at_head {
-            _ if bundle.dimmed || alpha < 0.12 => 0.0,
+            _ if bundle.is_dimmed || alpha < 0.12 => 0.0,
             0 | 1 => 4.5 + 3.5 * clear,
             2 => 4.5,
             _ => 0.0,
         };
         // A wide arrow stands out without a halo.
-        let halo = bundle.start_rows != bundle.end_rows && clear > 0.8 && !bundle.dimmed && bundle.size <= WIDE;
+        let halo = bundle.start_rows != bundle.end_rows && clear > 0.8 && !bundle.is_dimmed && bundle.size <= WIDE;
         SceneItem::Arrow(SceneArrow {
             from: bundle.from,
             to: bundle.to,
@@ -230,7 +242,7 @@ fn draw(context: &DiagramContext<'_>, bundles: &[PlacedLink]) -> Vec<SceneItem> 
             paint: ColorWithOpacity::with_alpha(bundle.color, alpha),
             halo: halo.then(|| ColorWithOpacity::with_alpha(context.theme.paper, 0.6)),
             // An arrow that is not visible alone cannot be selected.
-            id: (count == 1 && !bundle.dimmed && alpha >= FAINTEST).then_some(bundle.id),
+            id: (count == 1 && !bundle.is_dimmed && alpha >= FAINTEST).then_some(bundle.id),
             title: if context.view.titles { title(context, bundle) } else { None },
         })
     };

@@ -39,9 +39,9 @@ pub(crate) fn mean_mixtures(
 pub(crate) fn exact_mixtures(
     context: &DiagramContext<'_>,
     lanes: &[StateLaneId],
-    of: usize,
+    max_values: usize,
 ) -> Result<ValueMixtures, QueryError> {
-    mean(context, lanes, of)
+    mean(context, lanes, max_values)
 }
 
 /// Whether this number of lanes of a type is approximated as for more lanes, because the image must
@@ -59,8 +59,12 @@ fn has_many(context: &DiagramContext<'_>, ty: TypeId) -> bool {
 ///
 /// The aligned column is one to two pixels wide. Its mixture is exact, is cheap for any number of
 /// values and states, and does not flicker when the view moves.
-fn largest_shares(context: &DiagramContext<'_>, lane: StateLaneId, of: usize) -> Result<ValueMixtures, QueryError> {
-    let aligned_columns = AlignedColumns::new(context, 1, of);
+fn largest_shares(
+    context: &DiagramContext<'_>,
+    lane: StateLaneId,
+    max_values: usize,
+) -> Result<ValueMixtures, QueryError> {
+    let aligned_columns = AlignedColumns::new(context, 1, max_values);
     let cells = aligned_columns.cells(context, &[lane])?;
     let mut mixtures =
         ValueMixtures::with_room(context.columns() as usize, cells.iter().map(|cell| cell.shares.len() + 1).sum());
@@ -82,9 +86,9 @@ fn largest_shares(context: &DiagramContext<'_>, lane: StateLaneId, of: usize) ->
 fn mean_of_largest(
     context: &DiagramContext<'_>,
     lanes: &[StateLaneId],
-    of: usize,
+    max_values: usize,
 ) -> Result<ValueMixtures, QueryError> {
-    let aligned_columns = AlignedColumns::new(context, lanes.len(), of);
+    let aligned_columns = AlignedColumns::new(context, lanes.len(), max_values);
     let mut sums = LaneSums::new(context, aligned_columns.count as usize);
     for chunk in lanes.chunks(lanes_at_once(aligned_columns.count)) {
         sums.add(&aligned_columns.cells(context, chunk)?, aligned_columns.column_nanos);
@@ -99,10 +103,10 @@ fn mean_of_largest(
 
 /// For each pixel column, the mean mixture of some lanes. With many values, it has the largest
 /// shares and the rest.
-fn mean(context: &DiagramContext<'_>, lanes: &[StateLaneId], of: usize) -> Result<ValueMixtures, QueryError> {
+fn mean(context: &DiagramContext<'_>, lanes: &[StateLaneId], max_values: usize) -> Result<ValueMixtures, QueryError> {
     let columns = context.columns();
     #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
-    let column_nanos = whole_of(context.scale.nanos() as f64 / f64::from(columns), lanes.len(), of);
+    let column_nanos = whole_of(context.scale.nanos() as f64 / f64::from(columns), lanes.len(), max_values);
     let mut sums = LaneSums::new(context, columns as usize);
     for chunk in lanes.chunks(lanes_at_once(columns)) {
         sums.add(&context.source.cells(chunk, context.view.time_range, columns)?.cells, column_nanos);
@@ -202,11 +206,11 @@ impl LaneSums {
     }
 }
 
-/// Nanoseconds of a full column of `of` containers in some lanes. Limited to the full value of a
-/// cell, for a lane of very many containers.
+/// Nanoseconds of a full column of `lane_count` containers in some lanes. Limited to the full value
+/// of a cell, for a lane of very many containers.
 #[expect(clippy::cast_precision_loss, reason = "the result is a position in pixels")]
-fn whole_of(column: f64, lanes: usize, of: usize) -> f64 {
-    let column_nanos = column * of as f64;
+fn whole_of(column: f64, lanes: usize, lane_count: usize) -> f64 {
+    let column_nanos = column * lane_count as f64;
     if lanes == 1 { column_nanos.min(i64::MAX as f64) } else { column_nanos }
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct PlacedLink {
     pub(crate) end_rows: RowSpan,
     pub(crate) color: RgbColor,
     pub(crate) size: f32,
-    pub(crate) dimmed: bool,
+    pub(crate) is_dimmed: bool,
     /// Number of links.
     pub(crate) count: u64,
 }
@@ -52,5 +52,5 @@ pub(crate) fn is_seen(context: &DiagramContext<'_>, start_row: usize, end_row: u
     let (start, end) = (&context.layout.rows[start_row], &context.layout.rows[end_row]);
     let (a, b) = (start.anchor(), end.anchor());
     let is_outside = a.max(b) < context.view.top || a.min(b) > context.view.bottom;
-    !is_outside || start.pinned && end.pinned
+    !is_outside || start.is_pinned && end.is_pinned
 }

@@ -133,7 +133,8 @@ fn label(context: &DiagramContext<'_>, request: &LabelRequest, crossings: &[(f32
     let name = context.name(state.value);
     // The name of an idle or dimmed value is also subdued.
     let trace_color = context.model.values.get(state.value.index()).map(|value| value.color);
-    let quiet = trace_color.is_none_or(ColorTheme::has_low_contrast) || context.options.dimmed.contains(&state.value);
+    let quiet =
+        trace_color.is_none_or(ColorTheme::has_low_contrast) || context.options.dimmed_values.contains(&state.value);
     let room = to - from - 2.0 * PADDING;
     let fit =
         |room: f32| font::fit(name, size, FontWeight::Regular, room).filter(|text| is_recognizable(text, name, quiet));
@@ -144,10 +145,10 @@ fn label(context: &DiagramContext<'_>, request: &LabelRequest, crossings: &[(f32
     }
     let (middle, text, lies_over) = match position_beside_arrows((from, to), width + 2.0 * PADDING, crossings) {
         LabelPosition::Clear(middle) => (middle, text, false),
-        LabelPosition::Crossed { count, widest } => {
-            let gap = fit(widest.1 - widest.0 - 2.0 * PADDING).filter(|_| !quiet);
+        LabelPosition::Crossed { count, widest_span } => {
+            let gap = fit(widest_span.1 - widest_span.0 - 2.0 * PADDING).filter(|_| !quiet);
             match gap {
-                Some(text) => (f32::midpoint(widest.0, widest.1), text, false),
+                Some(text) => (f32::midpoint(widest_span.0, widest_span.1), text, false),
                 None if !quiet && count <= CROSSED => (f32::midpoint(from, to), text, true),
                 None => return,
             }
@@ -172,7 +173,7 @@ enum LabelPosition {
     /// No arrow disturbs a name around this position.
     Clear(f32),
     /// The number of arrows that cross a name in the middle, and the widest range without arrows.
-    Crossed { count: usize, widest: (f32, f32) },
+    Crossed { count: usize, widest_span: (f32, f32) },
 }
 
 /// The position without arrows that is nearest to the middle of a range, for a text of this width.
@@ -183,10 +184,10 @@ fn position_beside_arrows((from, to): (f32, f32), width: f32, crossings: &[(f32,
     if count == 0 {
         return LabelPosition::Clear(middle);
     }
-    let (mut nearest, mut widest): (Option<f32>, (f32, f32)) = (None, (from, from));
+    let (mut nearest, mut widest_span): (Option<f32>, (f32, f32)) = (None, (from, from));
     let mut offer = |a: f32, b: f32| {
-        if b - a > widest.1 - widest.0 {
-            widest = (a, b);
+        if b - a > widest_span.1 - widest_span.0 {
+            widest_span = (a, b);
         }
         if b - a >= width {
             let center = middle.clamp(a + width / 2.0, b - width / 2.0);
@@ -201,16 +202,16 @@ fn position_beside_arrows((from, to): (f32, f32), width: f32, crossings: &[(f32,
         start = start.max(b);
     }
     offer(start, to);
-    nearest.map_or(LabelPosition::Crossed { count, widest }, LabelPosition::Clear)
+    nearest.map_or(LabelPosition::Crossed { count, widest_span }, LabelPosition::Clear)
 }
 
 /// Whether a name, possibly cut, is still recognisable. Rows of very short names are noise. A
 /// subdued name is never cut.
 #[expect(clippy::cast_precision_loss, reason = "lengths of names")]
-fn is_recognizable(text: &str, name: &str, quiet: bool) -> bool {
+fn is_recognizable(text: &str, name: &str, is_quiet: bool) -> bool {
     let Some(prefix) = text.strip_suffix('…').filter(|_| text != name) else { return true };
     let (kept_letters, all) = (prefix.chars().count(), name.chars().count());
-    !quiet && kept_letters >= MIN_LETTERS && kept_letters as f32 >= MIN_SHARE * all.min(LONG) as f32
+    !is_quiet && kept_letters >= MIN_LETTERS && kept_letters as f32 >= MIN_SHARE * all.min(LONG) as f32
 }
 
 #[cfg(test)]
@@ -241,7 +242,7 @@ mod tests {
         let many = [(120.0, 130.0), (170.0, 180.0), (200.0, 210.0), (250.0, 260.0)];
         assert_eq!(
             position_beside_arrows(part, 60.0, &many),
-            LabelPosition::Crossed { count: 2, widest: (130.0, 170.0) }
+            LabelPosition::Crossed { count: 2, widest_span: (130.0, 170.0) }
         );
     }
 

@@ -176,7 +176,7 @@ impl PaintTable {
 #[derive(Default)]
 struct ItemTable {
     /// Columns that are sent unchanged.
-    direct: Vec<Vec<i64>>,
+    direct_columns: Vec<Vec<i64>>,
     /// Columns that are sent as differences.
     deltas: Vec<Vec<i64>>,
     /// A last column that does not contain numbers.
@@ -186,7 +186,7 @@ struct ItemTable {
 impl ItemTable {
     fn finish(self) -> Value {
         let differences: Vec<Vec<i64>> = self.deltas.iter().map(|column| delta_encoded(column)).collect();
-        json!([self.direct, differences, self.last])
+        json!([self.direct_columns, differences, self.last])
     }
 }
 
@@ -272,7 +272,7 @@ impl SceneWriter {
     fn row<const P: usize, const N: usize>(
         &mut self,
         kind: &'static str,
-        (direct, deltas): ([i64; P], [i64; N]),
+        (direct_numbers, deltas): ([i64; P], [i64; N]),
         last: Option<Value>,
     ) {
         match self.runs.last_mut() {
@@ -280,10 +280,10 @@ impl SceneWriter {
             _ => self.runs.push((kind, 1)),
         }
         let table = self.tables.entry(kind).or_default();
-        table.direct.resize_with(P, Vec::new);
+        table.direct_columns.resize_with(P, Vec::new);
         table.deltas.resize_with(N, Vec::new);
-        let columns = table.direct.iter_mut().chain(&mut table.deltas);
-        columns.zip(direct.into_iter().chain(deltas)).for_each(|(column, number)| column.push(number));
+        let columns = table.direct_columns.iter_mut().chain(&mut table.deltas);
+        columns.zip(direct_numbers.into_iter().chain(deltas)).for_each(|(column, number)| column.push(number));
         table.last.extend(last);
     }
 

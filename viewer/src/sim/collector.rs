@@ -27,10 +27,10 @@ pub struct EntityGatherer {
 }
 
 /// The list of a place. Empty lists are added for places before it.
-fn list<T>(lists: &mut Vec<T>, number: u32, empty: impl Fn() -> T) -> &mut T {
+fn list<T>(lists: &mut Vec<T>, number: u32, make_empty: impl Fn() -> T) -> &mut T {
     let index = number as usize;
     if lists.len() <= index {
-        lists.resize_with(index + 1, empty);
+        lists.resize_with(index + 1, make_empty);
     }
     &mut lists[index]
 }
@@ -89,19 +89,9 @@ impl EntitySink for EntityGatherer {
     }
 
     fn link(&mut self, link: &EndedLink) {
-        let row = LinkRow {
-            start_time: link.start_time.0,
-            end_time: link.end_time.0,
-            key: link.key,
-            value: link.value,
-            holder: link.container,
-            start: link.start,
-            end: link.end,
-            detail: link.detail,
-        };
         let next = self.links.len() as u32;
         let place = *self.places_of_links.entry(link.ty).or_insert(next);
-        list(&mut self.links, place, || (link.ty, Vec::new())).1.push(row);
+        list(&mut self.links, place, || (link.ty, Vec::new())).1.push(link.row());
     }
 
     fn keeps_open_links(&self) -> bool {

@@ -7,7 +7,7 @@ use tumit_paje::time::GlobalNanos;
 use tumit_paje::{ContainerId, ExtraField, FieldSet, SourcePosition, TypeId, ValueId};
 use tumit_spill::endpoint_map::OverflowStore;
 
-use crate::query::{ContainerInfo, OpenLinkRow, TimeRange, TypeInfo};
+use crate::query::{ContainerInfo, LinkRow, OpenLinkRow, TimeRange, TypeInfo};
 
 /// The states, the events or the variable of one type in one container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -49,6 +49,14 @@ pub struct EndedLink {
     pub end: ContainerId,
     pub key: u64,
     pub detail: u32,
+}
+
+impl EndedLink {
+    pub(crate) fn row(&self) -> LinkRow {
+        let Self { container, ty: _, value, start_time, end_time, start, end, key, detail } = *self;
+        let (start_time, end_time) = (start_time.0, end_time.0);
+        LinkRow { start_time, end_time, key, value, holder: container, start, end, detail }
+    }
 }
 
 /// The start of a link that never ends.

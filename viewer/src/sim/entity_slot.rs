@@ -9,7 +9,7 @@ pub(crate) struct MarkList {
     pub(super) place: EntityPlace,
     pub(super) last: i64,
     /// The timestamp at which the container was created.
-    pub(super) born: i64,
+    pub(super) creation_time: i64,
     /// From the first timestamp here or the container's creation to the last one.
     pub(super) extent: TimestampExtent,
 }

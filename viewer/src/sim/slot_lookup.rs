@@ -41,14 +41,14 @@ impl<E: EntitySink> Simulation<E> {
         // cases are excluded: the root, which begins with the first timestamp, and the `pj_dump`
         // mode, in which containers begin with their creation.
         let is_moved = !self.mimics_pj_dump && container != ContainerId::ROOT;
-        let born = if is_moved { self.containers.from(container) } else { i64::MIN };
+        let creation_time = if is_moved { self.containers.from(container) } else { i64::MIN };
         let place = |number| EntityPlace { number, container, ty };
         match new {
-            EntitySlot::Stack(number) => self.stacks.push(OpenStates::new(place(number), born)),
-            EntitySlot::Variable(number) => self.variables.push(VariableState::new(place(number), born)),
+            EntitySlot::Stack(number) => self.stacks.push(OpenStates::new(place(number), creation_time)),
+            EntitySlot::Variable(number) => self.variables.push(VariableState::new(place(number), creation_time)),
             EntitySlot::Marks(number) => {
-                let extent = TimestampExtent { first: born, last: i64::MIN };
-                self.marks.push(MarkList { place: place(number), last: i64::MIN, born, extent });
+                let extent = TimestampExtent { first: creation_time, last: i64::MIN };
+                self.marks.push(MarkList { place: place(number), last: i64::MIN, creation_time, extent });
             }
         }
         Some(new)

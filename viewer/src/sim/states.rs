@@ -27,7 +27,7 @@ pub(crate) struct OpenStates {
     hidden_pushes: u64,
     last: i64,
     /// The creation of the container.
-    born: i64,
+    creation_time: i64,
     /// The first timestamp here, or `born` if that is earlier.
     first: i64,
     /// Number of states so far that began before timestamp 0.
@@ -35,9 +35,17 @@ pub(crate) struct OpenStates {
 }
 
 impl OpenStates {
-    /// An empty stack of a container that was created at `born`.
-    pub(crate) fn new(place: EntityPlace, born: i64) -> Self {
-        Self { place, states: Vec::new(), hidden_pushes: 0, last: i64::MIN, born, first: born, early_count: 0 }
+    /// An empty stack of a container that was created at `creation_time`.
+    pub(crate) fn new(place: EntityPlace, creation_time: i64) -> Self {
+        Self {
+            place,
+            states: Vec::new(),
+            hidden_pushes: 0,
+            last: i64::MIN,
+            creation_time,
+            first: creation_time,
+            early_count: 0,
+        }
     }
 
     /// The later of a timestamp and the last one. Counts a timestamp that is out of order.
@@ -91,7 +99,7 @@ impl OpenStates {
 
     #[inline]
     fn begin(&mut self, start: i64, value: ValueId, detail: u32, faults: &mut FaultCounts) {
-        if start < self.born {
+        if start < self.creation_time {
             faults.count(Fault::LateCreation);
             self.first = self.first.min(start);
         }

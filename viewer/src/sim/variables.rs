@@ -12,7 +12,7 @@ use crate::query::{TimeRange, TimestampExtent};
 pub(crate) struct VariableState {
     place: EntityPlace,
     /// The creation of the container.
-    born: i64,
+    creation_time: i64,
     /// The first timestamp here, or `born` if that is earlier.
     first: i64,
     /// The start of the current value, and the value.
@@ -20,17 +20,17 @@ pub(crate) struct VariableState {
 }
 
 impl VariableState {
-    /// A variable without a value, in a container that was created at `born`.
-    pub(crate) fn new(place: EntityPlace, born: i64) -> Self {
-        Self { place, born, first: born, current_value: None }
+    /// A variable without a value, in a container that was created at `creation_time`.
+    pub(crate) fn new(place: EntityPlace, creation_time: i64) -> Self {
+        Self { place, creation_time, first: creation_time, current_value: None }
     }
 
-    /// Changes the value. With `any`, the value may become infinite or NaN.
+    /// Changes the value. With `is_any`, the value may become infinite or NaN.
     pub(crate) fn change(
         &mut self,
         time: i64,
         (op, value): (VariableOp, f64),
-        any: bool,
+        is_any: bool,
         faults: &mut FaultCounts,
         out: &mut impl EntitySink,
     ) {
@@ -43,10 +43,10 @@ impl VariableState {
             VariableOp::Add => old_value + value,
             VariableOp::Subtract => old_value - value,
         };
-        if !any && !new.is_finite() {
+        if !is_any && !new.is_finite() {
             return faults.count(Fault::NotFinite);
         }
-        if time < self.born {
+        if time < self.creation_time {
             faults.count(Fault::LateCreation);
             // If there is a value already, later timestamps are not before it.
             if self.current_value.is_none() {

@@ -42,7 +42,7 @@ pub(crate) struct OperationSums {
     /// Sum of the waits of all parts, in nanoseconds.
     pub(crate) wait: i128,
     /// `None` if no part waits.
-    pub(crate) longest: Option<LongestWait>,
+    pub(crate) longest_wait: Option<LongestWait>,
     /// Number of the last counted operation.
     last: Option<usize>,
 }
@@ -58,8 +58,8 @@ impl OperationSums {
         }
         let nanos = operation.wait_of(part).max(0);
         self.wait += i128::from(nanos);
-        if nanos > self.longest.map_or(0, |longest| longest.nanos) {
-            self.longest = Some(LongestWait { nanos, enter: part.enter, container: ContainerId(part.unit) });
+        if nanos > self.longest_wait.map_or(0, |longest| longest.nanos) {
+            self.longest_wait = Some(LongestWait { nanos, enter: part.enter, container: ContainerId(part.unit) });
         }
     }
 

@@ -178,14 +178,17 @@ impl StatsTableBuilder<'_> {
                 value: key.value.and_then(|value| self.value(value)),
                 count: Some(sums.operations),
                 size,
-                max_at: sums.longest.map(|longest| seconds(longest.enter)),
-                max_in: sums.longest.filter(|_| key.container.is_none()).map(|longest| self.path(longest.container)),
+                max_at: sums.longest_wait.map(|longest| seconds(longest.enter)),
+                max_in: sums
+                    .longest_wait
+                    .filter(|_| key.container.is_none())
+                    .map(|longest| self.path(longest.container)),
                 operation: Some(key.kind.word()),
                 communicator: Some(key.communicator).filter(|name| !name.is_empty()),
                 parts: Some(sums.parts),
                 wait: Some(seconds(sums.wait)),
                 wait_mean: Some(sums.mean_wait() / 1e9),
-                wait_max: Some(seconds(sums.longest.map_or(0, |longest| longest.nanos))),
+                wait_max: Some(seconds(sums.longest_wait.map_or(0, |longest| longest.nanos))),
                 ..Self::row("collective", ty, key.container.map(|container| self.path(container)))
             });
         }

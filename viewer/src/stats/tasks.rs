@@ -27,7 +27,7 @@ pub struct TaskGroup {
     /// Time in the parts.
     pub active_time: i128,
     /// `None` for a group without tasks.
-    pub longest: Option<LongestTask>,
+    pub longest_task: Option<LongestTask>,
 }
 
 /// The longest of some tasks.
@@ -45,7 +45,7 @@ impl TaskGroup {
         let latencies = [std::mem::take(&mut self.latencies), other.latencies];
         self.latencies = latencies.into_iter().flat_map(Durations::into_nanos).collect();
         self.active_time += other.active_time;
-        self.longest = longer_task(self.longest, other.longest);
+        self.longest_task = longer_task(self.longest_task, other.longest_task);
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn tasks_of(
             latencies.entry(key).or_default().push(latency);
             let tasks = groups.entry(key).or_default();
             tasks.active_time += active_time;
-            tasks.longest = longer_task(tasks.longest, Some(LongestTask { latency, first: first.id }));
+            tasks.longest_task = longer_task(tasks.longest_task, Some(LongestTask { latency, first: first.id }));
         }
     }
     for (key, latencies) in latencies {

@@ -69,10 +69,10 @@ pub(crate) fn compare_naturally(a: &str, b: &str) -> Ordering {
 }
 
 /// Splits off the leading run of digits, or of other characters.
-fn split_run<'a>(rest: &mut &'a str, digits: bool) -> &'a str {
-    let end = rest.find(|c: char| c.is_ascii_digit() != digits).unwrap_or(rest.len());
-    let (run, after) = rest.split_at(end);
-    *rest = after;
+fn split_run<'a>(text: &mut &'a str, digits: bool) -> &'a str {
+    let end = text.find(|c: char| c.is_ascii_digit() != digits).unwrap_or(text.len());
+    let (run, after) = text.split_at(end);
+    *text = after;
     run
 }
 

@@ -306,18 +306,18 @@ impl StoreStateLane {
     }
 }
 
-/// First position in `near..len` for which `before` is false, found by doubling steps, then by
+/// First position in `near..len` for which `is_before` is false, found by doubling steps, then by
 /// bisection.
-fn partition_point_near(hint: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
+fn partition_point_near(hint: usize, len: usize, is_before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut step) = (hint, 1);
-    while low + step <= len && before(low + step - 1) {
+    while low + step <= len && is_before(low + step - 1) {
         low += step;
         step *= 2;
     }
     let mut high = len.min(low + step);
     while low < high {
         let position = low.midpoint(high);
-        if before(position) {
+        if is_before(position) {
             low = position + 1;
         } else {
             high = position;

@@ -35,9 +35,9 @@ pub(crate) const NONE: RgbColor = rgb(150, 150, 150);
 const RAMP: [RgbColor; 5] =
     [rgb(64, 120, 200), rgb(138, 103, 190), rgb(201, 82, 134), rgb(225, 95, 56), rgb(236, 146, 28)];
 
-/// Colour number `rank` of `of` colours, from small to large.
-pub(crate) fn ramp(rank: usize, of: usize) -> RgbColor {
-    let place = rank * (RAMP.len() - 1) * 256 / of.saturating_sub(1).max(1);
+/// Colour number `rank` of `count` colours, from small to large.
+pub(crate) fn ramp(rank: usize, count: usize) -> RgbColor {
+    let place = rank * (RAMP.len() - 1) * 256 / count.saturating_sub(1).max(1);
     let (from, part) = ((place / 256).min(RAMP.len() - 2), place);
     let part = (part - from * 256).min(256);
     let (a, b) = (RAMP[from], RAMP[from + 1]);

@@ -9,8 +9,9 @@ use crate::query::{DrawStyle, PajeTypeKind, TypeId, TypeInfo, TypeModel};
 
 /// Minimum and maximum of drawn sizes.
 const DRAWN: (f32, f32) = (0.1, 4.0);
-/// Usual height of a strip of events. The next constant is that of its marks.
+/// Usual height of a strip of events.
 const EVENT_STRIP_HEIGHT: f32 = 10.0;
+/// Usual size of a mark in a strip of events.
 const MARK: f32 = 9.0;
 /// Minimum size of a mark. A smaller one can be neither seen nor selected.
 const MIN_MARK: f32 = 3.0;

@@ -69,7 +69,7 @@ pub struct ColorTheme {
     /// Secondary text.
     pub muted: RgbColor,
     /// Tertiary text and ticks.
-    pub faint: RgbColor,
+    pub faint_color: RgbColor,
     /// Grid lines.
     pub grid: RgbColor,
     /// Links without a colour in the trace.
@@ -113,7 +113,7 @@ impl ColorTheme {
                 track: rgb(0x00e9_ecf0),
                 ink: rgb(0x0017_1b22),
                 muted: rgb(0x0055_5e6b),
-                faint: rgb(0x008b_94a1),
+                faint_color: rgb(0x008b_94a1),
                 grid: rgb(0x00dd_e1e7),
                 link: rgb(0x0020_2630),
                 curve: rgb(0x003b_6fd4),
@@ -126,7 +126,7 @@ impl ColorTheme {
                 track: rgb(0x001d_242d),
                 ink: rgb(0x00ec_eff3),
                 muted: rgb(0x00a5_afbc),
-                faint: rgb(0x0071_7c8a),
+                faint_color: rgb(0x0071_7c8a),
                 grid: rgb(0x002a_323d),
                 link: rgb(0x00f2_f4f7),
                 curve: rgb(0x006f_a2ff),
@@ -139,7 +139,7 @@ impl ColorTheme {
                 track: rgb(0x0024_2424),
                 ink: rgb(0x00ff_ffff),
                 muted: rgb(0x00ea_eaea),
-                faint: rgb(0x00c4_c4c4),
+                faint_color: rgb(0x00c4_c4c4),
                 grid: rgb(0x0058_5858),
                 link: rgb(0x00ff_ffff),
                 curve: rgb(0x0080_d8ff),
@@ -204,7 +204,7 @@ impl ColorTheme {
 
     /// A colour for values too small to be distinguished: a grey that differs from empty time.
     pub(crate) fn small_values_color(&self) -> RgbColor {
-        mix([(self.track, 0.5), (self.faint, 0.5)]).unwrap_or(self.faint)
+        mix([(self.track, 0.5), (self.faint_color, 0.5)]).unwrap_or(self.faint_color)
     }
 
     /// The colour for text on a fill: the one of near-black and white that contrasts more.

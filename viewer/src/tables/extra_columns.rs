@@ -38,12 +38,13 @@ impl ExtraColumns {
         }
     }
 
-    /// Ends the list of columns. Titles that are in `reserved`, or that occur twice, get a number.
-    pub(crate) fn close(&mut self, reserved: &[&str], names: &mut FieldNames) {
+    /// Ends the list of columns. Titles that are in `reserved_names`, or that occur twice, get a
+    /// number.
+    pub(crate) fn close(&mut self, reserved_names: &[&str], names: &mut FieldNames) {
         self.is_closed = true;
         let announced = std::mem::take(&mut self.announced);
         let announced_names = std::mem::take(&mut self.names);
-        let mut titles: HashSet<String> = reserved.iter().map(|&title| title.to_owned()).collect();
+        let mut titles: HashSet<String> = reserved_names.iter().map(|&title| title.to_owned()).collect();
         for (name, operation) in &announced {
             let number = names.number(name);
             let at_end = *operation == EventOperation::EndLink

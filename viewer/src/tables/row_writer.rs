@@ -107,14 +107,14 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
         text.into()
     }
 
-    /// Writes a row of an entity. `make` receives the names of types, values and containers.
-    fn row(&mut self, detail: u32, make: impl for<'a> FnOnce(&NameTable<'a>) -> EntityRow<'a>) {
+    /// Writes a row of an entity. `make_row` receives the names of types, values and containers.
+    fn row(&mut self, detail: u32, make_row: impl for<'a> FnOnce(&NameTable<'a>) -> EntityRow<'a>) {
         if F::HAS_HEADER && !self.columns.is_closed() {
             self.begin();
         }
         let Self { form, buffer, types, values, containers, key, details, columns, early_rows, .. } = self;
         let names = NameTable { types, values, containers, key };
-        let row = EntityRow { detail: details.get(detail), ..make(&names) };
+        let row = EntityRow { detail: details.get(detail), ..make_row(&names) };
         let context = RowContext { columns, details, containers };
         if F::IS_PEER && EarlyRows::is_early(&row) {
             return early_rows.store(&row, |out| form.row(&row, context, out));
@@ -132,13 +132,13 @@ impl<'o, F: RowForm> RowWriter<'o, F> {
         &mut self,
         place: EntityPlace,
         detail: u32,
-        make: impl for<'a> FnOnce(&NameTable<'a>) -> EntityRow<'a>,
+        make_row: impl for<'a> FnOnce(&NameTable<'a>) -> EntityRow<'a>,
     ) {
         if !F::HAS_FRAMES || detail != 0 || !self.columns.is_closed() {
-            return self.row(detail, make);
+            return self.row(detail, make_row);
         }
         let Self { form, buffer, types, values, containers, key, details, columns, frames, .. } = self;
-        let row = make(&NameTable { types, values, containers, key });
+        let row = make_row(&NameTable { types, values, containers, key });
         let context = RowContext { columns, details, containers };
         let frame =
             frames.of(FramePlace { kind: row.kind, number: place.number }, |frame| form.frame(&row, context, frame));

@@ -119,12 +119,17 @@ fn condition() -> impl Strategy<Value = Condition> {
 fn selection() -> impl Strategy<Value = FilterExpr> {
     let condition = condition();
     prop_oneof![
-        (keep(), patterns()).prop_map(|(keep, types)| FilterExpr::Types { keep, types }),
-        (keep(), patterns(), of()).prop_map(|(keep, values, types)| FilterExpr::Values { keep, values, types }),
-        (keep(), patterns()).prop_map(|(keep, containers)| FilterExpr::Containers { keep, containers }),
-        (keep(), condition, of()).prop_map(|(keep, condition, types)| FilterExpr::Attribute { keep, condition, types }),
-        (keep(), comparison(), any::<i64>().prop_map(|n| n / 2), of())
-            .prop_map(|(keep, comparison, nanos, types)| FilterExpr::Duration { keep, comparison, nanos, types }),
+        (keep(), patterns()).prop_map(|(keep, types)| FilterExpr::Types { effect: keep, types }),
+        (keep(), patterns(), of()).prop_map(|(keep, values, types)| FilterExpr::Values { effect: keep, values, types }),
+        (keep(), patterns()).prop_map(|(keep, containers)| FilterExpr::Containers { effect: keep, containers }),
+        (keep(), condition, of()).prop_map(|(keep, condition, types)| FilterExpr::Attribute {
+            effect: keep,
+            condition,
+            types
+        }),
+        (keep(), comparison(), any::<i64>().prop_map(|n| n / 2), of()).prop_map(|(keep, comparison, nanos, types)| {
+            FilterExpr::Duration { effect: keep, comparison, nanos, types }
+        }),
         time_range().prop_map(FilterExpr::Cut),
     ]
 }
@@ -168,7 +173,7 @@ pub(crate) fn filter() -> impl Strategy<Value = FilterExpr> {
             .prop_map(|(ty, key, descending)| FilterExpr::Sort { ty, key, descending }),
         1 => patterns().prop_map(|containers| FilterExpr::Order { containers }),
         1 => (any::<u32>(), pattern(), key(), any::<bool>())
-            .prop_map(|(number, ty, key, lowest)| FilterExpr::Best { number, ty, key, lowest }),
+            .prop_map(|(number, ty, key, lowest)| FilterExpr::Best { number, ty, key, is_lowest: lowest }),
         1 => having,
         1 => (pattern(), name(), prop::collection::btree_set(-1000..1000_i32, 0..5)).prop_map(|(types, field, edges)| {
             FilterExpr::Classify { types, field, edges: edges.into_iter().map(f64::from).collect() }

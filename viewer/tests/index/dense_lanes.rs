@@ -32,7 +32,7 @@ pub(crate) fn counted(
 ) -> Result<LinkTotals, QueryError> {
     let mut counts = LinkTotals::new();
     source.link_counts(ty, time_range, exponent, &mut |links: &LinkCount| {
-        let key = (links.start, links.end, links.value, links.start_bin, links.end_bin, links.reversed);
+        let key = (links.start, links.end, links.value, links.start_bin, links.end_bin, links.is_reversed);
         let (count, first) = counts.entry(key).or_insert((0, links.first));
         (*count, *first) = (*count + links.count, links.first.min(*first));
         Ok(())

@@ -241,9 +241,9 @@ impl EventBatch {
         }
     }
 
-    pub(super) fn put_rest(&mut self, rest: RareEvent) {
+    pub(super) fn put_rest(&mut self, event: RareEvent) {
         self.events.push(PackedEvent::rare_event(self.rare_events.len()));
-        self.rare_events.push(rest);
+        self.rare_events.push(event);
     }
 
     pub(super) fn put(&mut self, event: &PajeEvent<'_>) {
@@ -334,8 +334,8 @@ impl EventBatch {
     }
 
     /// The original operation. `None` for other calls of a sink. `room` must be empty.
-    fn unpack<'r, 'a: 'r>(&'a self, rest: &RareEvent, room: &'r mut BatchExtras<'a>) -> Option<PajeEvent<'r>> {
-        Some(match *rest {
+    fn unpack<'r, 'a: 'r>(&'a self, event: &RareEvent, room: &'r mut BatchExtras<'a>) -> Option<PajeEvent<'r>> {
+        Some(match *event {
             RareEvent::DefineType { ty, kind, parent, name, color, style } => {
                 PajeEvent::DefineType { ty, kind, parent, name: self.at(name), color, style }
             }

@@ -39,12 +39,12 @@ const VARIABLE: u32 = 14;
 const REFERENCE: u32 = 15;
 
 impl PackedEvent {
-    /// Packs a plain operation. `None` if its timestamp is before `since` or too far after it, or
-    /// if its type number is too large.
+    /// Packs a plain operation. `None` if its timestamp is before `base_time` or too far after it,
+    /// or if its type number is too large.
     #[inline]
-    pub(super) fn pack_plain(event: PlainEvent, since: i64) -> Option<Self> {
+    pub(super) fn pack_plain(event: PlainEvent, base_time: i64) -> Option<Self> {
         let PlainEvent { kind, time, container, ty, value } = event;
-        let nanos = u32::try_from(time.0.checked_sub(since)?).ok()?;
+        let nanos = u32::try_from(time.0.checked_sub(base_time)?).ok()?;
         let head = (kind as u32) << TYPE_BITS | ty.0;
         (ty.0 < 1 << TYPE_BITS).then_some(Self { nanos, head, container: container.0, value: value.0 })
     }

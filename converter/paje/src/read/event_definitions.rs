@@ -377,12 +377,12 @@ impl Definitions {
         faults: &mut FaultList,
     ) -> Option<&EventDefinition> {
         match *words {
-            ["EventDef", name, id, ref rest @ ..] => {
+            ["EventDef", name, id, ref field_words @ ..] => {
                 let unclosed = self.open_definition.take();
                 if let Some(open) = &unclosed {
                     faults.count(FaultKind::Unclosed, number, &open.id);
                 }
-                if !rest.is_empty() {
+                if !field_words.is_empty() {
                     faults.count(FaultKind::Header, number, text);
                 }
                 let kind = PajeEventKind::from_name(name);

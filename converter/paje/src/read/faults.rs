@@ -205,15 +205,15 @@ impl FaultList {
     }
 
     /// Counts a part that is not read. The report names each such part with its line.
-    pub(super) fn count_part(&mut self, kind: FaultKind, line: u64, (name, why): (&str, &str)) {
+    pub(super) fn count_part(&mut self, kind: FaultKind, line: u64, (name, reason): (&str, &str)) {
         let is_first = self.summaries[kind as usize].is_none();
         self.count(kind, line, name);
         let Some(fault) = &mut self.summaries[kind as usize] else { return };
         let line = TraceLine::of(line).line;
         if is_first {
-            fault.excerpt += &format!(": {why}");
+            fault.excerpt += &format!(": {reason}");
         } else if fault.count <= QUOTED_PARTS {
-            fault.excerpt += &format!("; line {line}, {}: {why}", excerpt(name));
+            fault.excerpt += &format!("; line {line}, {}: {reason}", excerpt(name));
         } else if fault.count == QUOTED_PARTS + 1 {
             fault.excerpt += "; and other files";
         }

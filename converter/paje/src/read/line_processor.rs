@@ -87,9 +87,9 @@ impl LineProcessor {
             signs = signs_with_escapes(words, text, header, root).unwrap_or(signs);
         }
         signs.count(text, number, faults);
-        if let Some(rest) = head {
-            words.split(rest);
-            let list: Vec<&str> = (0..words.len()).filter_map(|index| words.get(rest, index)).collect();
+        if let Some(remainder) = head {
+            words.split(remainder);
+            let list: Vec<&str> = (0..words.len()).filter_map(|index| words.get(remainder, index)).collect();
             return match header.line(&list, number, text.trim_ascii_end(), faults) {
                 Some(definition) if self.announces => definition.announce(sink),
                 _ => Ok(()),
@@ -177,7 +177,7 @@ fn signs_with_escapes(
 /// Counts faults of the words of a line. Returns whether the line has all mandatory words.
 #[inline]
 fn check_words(words: &LineWords, definition: &EventDefinition, text: &str, faults: &mut FaultList, line: u64) -> bool {
-    if words.empty {
+    if words.is_empty {
         faults.count(FaultKind::EmptyText, line, text.trim_ascii_end());
     }
     if words.unclosed {

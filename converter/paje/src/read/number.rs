@@ -15,16 +15,16 @@ pub(super) struct ParsedNumber<T> {
 const MAX_DIGITS: u32 = 36;
 
 /// Converts a timestamp to nanoseconds, exactly and without binary fractions. Halves of a
-/// nanosecond are rounded away from zero. `missing` is the number of decimals by which the unit is
-/// finer than seconds.
+/// nanosecond are rounded away from zero. `missing_digits` is the number of decimals by which the
+/// unit is finer than seconds.
 ///
 /// `None` if the text is not a decimal number, or if the timestamp is beyond
 /// [`GlobalNanos::FURTHEST`].
 #[inline]
-pub(super) fn nanos(text: &str, missing: u8) -> Option<ParsedNumber<i64>> {
-    let timestamp = match short_nanos(text.as_bytes(), missing) {
+pub(super) fn nanos(text: &str, missing_digits: u8) -> Option<ParsedNumber<i64>> {
+    let timestamp = match short_nanos(text.as_bytes(), missing_digits) {
         Some(value) => ParsedNumber { value, comma: false },
-        None => any_nanos(text, missing)?,
+        None => any_nanos(text, missing_digits)?,
     };
     (timestamp.value.unsigned_abs() <= GlobalNanos::FURTHEST.0.cast_unsigned()).then_some(timestamp)
 }
@@ -44,11 +44,11 @@ const SCALES: [i64; 10] = [1_000_000_000, 100_000_000, 10_000_000, 1_000_000, 10
 
 /// Reads the usual form of a timestamp: a few digits, optionally a point and at most nine decimals.
 /// `None` for all other forms.
-fn short_nanos(text: &[u8], missing: u8) -> Option<i64> {
+fn short_nanos(text: &[u8], missing_digits: u8) -> Option<i64> {
     if text.len() > 18 {
         return None;
     }
-    let (mut digits, mut decimals, mut point) = (0_i64, usize::from(missing), false);
+    let (mut digits, mut decimals, mut point) = (0_i64, usize::from(missing_digits), false);
     for &byte in text {
         match byte {
             b'0'..=b'9' => {
@@ -67,7 +67,7 @@ fn short_nanos(text: &[u8], missing: u8) -> Option<i64> {
 
 /// Reads any form of a timestamp.
 #[cold]
-fn any_nanos(text: &str, missing: u8) -> Option<ParsedNumber<i64>> {
+fn any_nanos(text: &str, missing_digits: u8) -> Option<ParsedNumber<i64>> {
     let (negative, rest) = match text.as_bytes() {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -105,7 +105,7 @@ fn any_nanos(text: &str, missing: u8) -> Option<ParsedNumber<i64>> {
     if !any {
         return None;
     }
-    let magnitude = scale_decimal(mantissa, exponent.saturating_add(9 - i32::from(missing)))?;
+    let magnitude = scale_decimal(mantissa, exponent.saturating_add(9 - i32::from(missing_digits)))?;
     let value = i64::try_from(magnitude).ok()?;
     Some(ParsedNumber { value: if negative { -value } else { value }, comma })
 }

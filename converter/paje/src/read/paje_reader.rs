@@ -233,7 +233,7 @@ impl<R: Read> PajeReader<R> {
     /// # Errors
     /// If the sink fails.
     pub fn finish(mut self, sink: &mut dyn PajeSink) -> Result<ReadReport, PajeReadError> {
-        let (lines, all) = (self.lines.count(), self.lines());
+        let (lines, text) = (self.lines.count(), self.lines());
         let state = &self.processor.state;
         let end = GlobalNanos(if state.as_pj_dump { state.last } else { state.end.unwrap_or(0) });
         let finished = self.close_definition(lines, sink).and_then(|()| sink.finish(end));
@@ -246,7 +246,7 @@ impl<R: Read> PajeReader<R> {
             state.faults.count(FaultKind::EndWithoutTimestamp, state.last_line, "");
         }
         let FaultLists { faults, notes } = state.faults.into_lists();
-        Ok(ReadReport { lines: all, events: state.sent_count, end, faults, notes })
+        Ok(ReadReport { lines: text, events: state.sent_count, end, faults, notes })
     }
 
     /// Ends a definition that is still open at the end of the file.

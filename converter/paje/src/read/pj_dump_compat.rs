@@ -22,8 +22,8 @@ pub fn double_of_timestamp(timestamp: i64) -> f64 {
 }
 
 /// The timestamp at the start of a word, in seconds, and its length in bytes. `None` if there is no
-/// number. `missing` is the number of decimals by which the unit is finer than seconds.
-pub(super) fn timestamp(text: &str, missing: u8) -> Option<(f64, usize)> {
+/// number. `missing_digits` is the number of decimals by which the unit is finer than seconds.
+pub(super) fn timestamp(text: &str, missing_digits: u8) -> Option<(f64, usize)> {
     let bytes = text.as_bytes();
     let sign = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
     let negate = |value: f64| if bytes.first() == Some(&b'-') { -value } else { value };
@@ -31,7 +31,7 @@ pub(super) fn timestamp(text: &str, missing: u8) -> Option<(f64, usize)> {
     if let Some(length) = infinity_length(&text[sign..]) {
         return Some((negate(f64::INFINITY), sign + length));
     }
-    let (mut mantissa, mut exponent, mut any) = (0_u64, -i32::from(missing), false);
+    let (mut mantissa, mut exponent, mut any) = (0_u64, -i32::from(missing_digits), false);
     let (mut full, mut fraction) = (false, false);
     while let Some(byte) = bytes.get(position) {
         match byte {

@@ -144,7 +144,7 @@ pub(super) struct TraceParts {
     /// As [`TracePart::max_timestamp`], for the root file.
     pub(super) latest_of_root: i64,
     /// The file of the last processed line.
-    pub(super) current: usize,
+    pub(super) file_number: usize,
     /// Whether that file must advance to its next line.
     pub(super) is_taken: bool,
 }
@@ -158,7 +158,7 @@ impl Default for TraceParts {
             list: Vec::new(),
             next: BinaryHeap::new(),
             latest_of_root: i64::MIN,
-            current: 0,
+            file_number: 0,
             is_taken: true,
         }
     }
@@ -313,7 +313,7 @@ fn place_of(path: &Path) -> io::Result<PathBuf> {
 /// A decompressed copy of a root file.
 struct DecompressedCopy {
     copy: PathBuf,
-    original: PathBuf,
+    source_path: PathBuf,
 }
 
 /// The decompressed copies of root files.
@@ -321,16 +321,16 @@ static COPIES: Mutex<Vec<DecompressedCopy>> = Mutex::new(Vec::new());
 
 /// Notes that the file at `copy` has the text of the compressed file at `original`. Parts of the
 /// trace are searched in the folder of the original.
-pub fn note_copy(copy: &Path, original: &Path) {
+pub fn note_copy(copy: &Path, source_path: &Path) {
     let mut copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
     // A path of a closed file may be used again.
     copies.retain(|copy_entry| copy_entry.copy != copy);
-    copies.push(DecompressedCopy { copy: copy.to_owned(), original: original.to_owned() });
+    copies.push(DecompressedCopy { copy: copy.to_owned(), source_path: source_path.to_owned() });
 }
 
 fn original_of(copy: &Path) -> Option<PathBuf> {
     let copies = COPIES.lock().unwrap_or_else(PoisonError::into_inner);
-    copies.iter().find(|entry| entry.copy == copy).map(|entry| entry.original.clone())
+    copies.iter().find(|entry| entry.copy == copy).map(|entry| entry.source_path.clone())
 }
 
 #[cfg(test)]

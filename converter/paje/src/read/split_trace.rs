@@ -125,7 +125,7 @@ impl<R: Read> PajeReader<R> {
 
     /// The last processed line.
     pub(super) fn line(&self) -> TextLine<'_> {
-        match self.parts.current.checked_sub(1).and_then(|part| self.parts.list.get(part)) {
+        match self.parts.file_number.checked_sub(1).and_then(|part| self.parts.list.get(part)) {
             None => self.lines.line(),
             Some(part) => part.lines.line(),
         }
@@ -135,11 +135,11 @@ impl<R: Read> PajeReader<R> {
     #[cold]
     pub(super) fn next_of_parts(&mut self, sink: &mut dyn PajeSink) -> Result<bool, PajeReadError> {
         if self.parts.is_taken {
-            self.go_on(self.parts.current, sink)?;
+            self.go_on(self.parts.file_number, sink)?;
             self.parts.is_taken = false;
         }
         let Some(file) = self.parts.pop() else { return Ok(false) };
-        self.parts.current = file;
+        self.parts.file_number = file;
         self.parts.is_taken = true;
         let Some(part) = file.checked_sub(1) else { return self.process_line(sink).map(|()| true) };
         let Self { header, processor, parts, .. } = self;

@@ -183,7 +183,7 @@ struct PajeContainer {
     /// The container created last in it. `previous` is the container created before it in its
     /// parent. The root stands for none.
     last_child: ContainerId,
-    previous: ContainerId,
+    container: ContainerId,
     /// The process of the run to which it belongs.
     process: Option<u32>,
 }
@@ -191,7 +191,7 @@ struct PajeContainer {
 impl PajeContainer {
     const fn new(ty: TypeId) -> Self {
         let none = ContainerId::ROOT;
-        Self { ty, is_destroyed: false, stillborn: false, last_child: none, previous: none, process: None }
+        Self { ty, is_destroyed: false, stillborn: false, last_child: none, container: none, process: None }
     }
 }
 
@@ -268,7 +268,7 @@ impl PajeContainers {
         self.containers.push(PajeContainer {
             is_destroyed: stillborn,
             stillborn,
-            previous,
+            container: previous,
             process,
             ..PajeContainer::new(ty)
         });
@@ -308,7 +308,7 @@ impl PajeContainers {
             let mut child = container.last_child;
             while child != ContainerId::ROOT {
                 containers.push(child);
-                child = self.containers[child.index()].previous;
+                child = self.containers[child.index()].container;
             }
         }
     }
@@ -354,7 +354,7 @@ impl ExternalNames<'_> {
         let container = ContainerId(u32::try_from(containers.len()).ok()?);
         let previous = std::mem::replace(&mut containers[parent.index()].last_child, container);
         let PajeContainer { is_destroyed, process, .. } = containers[parent.index()];
-        containers.push(PajeContainer { previous, is_destroyed, process, ..PajeContainer::new(ty) });
+        containers.push(PajeContainer { container: previous, is_destroyed, process, ..PajeContainer::new(ty) });
         let mut process_index = process.map(|process| by_process.entry(process).or_default());
         for name in spellings(name) {
             let is_dead = |earlier: ContainerId| containers[earlier.index()].is_destroyed;
@@ -450,8 +450,8 @@ impl OpenKeys {
                 [*next - 1, 0]
             });
             let balance = balance.cast_signed() + if starts { 1 } else { -1 };
-            let after = (balance != 0).then_some([key, balance.cast_unsigned()]);
-            (after, (KeyId(key), used.is_none()))
+            let new_balance = (balance != 0).then_some([key, balance.cast_unsigned()]);
+            (new_balance, (KeyId(key), used.is_none()))
         })
     }
 }

@@ -189,8 +189,8 @@ impl ExtraDefinitions {
         if fields == StyleFields::default() {
             return UsedDefinition { id: plain_id, text: None };
         }
-        let same = |styled: &&StyledDefinition| (styled.plain_id, styled.fields) == (plain_id, fields);
-        if let Some(styled) = self.styled.iter().find(same) {
+        let has_same_fields = |styled: &&StyledDefinition| (styled.plain_id, styled.fields) == (plain_id, fields);
+        if let Some(styled) = self.styled.iter().find(has_same_fields) {
             return UsedDefinition { id: styled.id, text: None };
         }
         let id = FIRST_ID + self.count;
@@ -207,7 +207,7 @@ impl ExtraDefinitions {
     /// The definition for an operation with these extra fields.
     pub(super) fn id(&mut self, operation: EventOperation, extra: &[ExtraField<'_>], source: bool) -> UsedDefinition {
         let extra = &extra[..extra.len().min(operation.room(source))];
-        let same = |layout: &ExtraDefinition| {
+        let has_same_fields = |layout: &ExtraDefinition| {
             layout.operation == operation
                 && layout.source == source
                 && layout.fields.len() == extra.len()
@@ -218,7 +218,7 @@ impl ExtraDefinitions {
                     .all(|((name, kind), field)| *kind == kind_of(field.value) && name == field.name)
         };
         let bucket = self.extra_definitions.entry(hash(operation, extra, source)).or_default();
-        if let Some(layout) = bucket.iter().find(|layout| same(layout)) {
+        if let Some(layout) = bucket.iter().find(|layout| has_same_fields(layout)) {
             return UsedDefinition { id: layout.id, text: None };
         }
         let id = FIRST_ID + self.count;
@@ -339,9 +339,9 @@ fn plain_name(name: &str) -> String {
 }
 
 /// Converts `waits for` to `WaitsForContainer`. Readers recognise references by this form.
-fn relation_name(how: &str, number: &str) -> String {
+fn relation_name(relation: &str, number: &str) -> String {
     let mut name = String::new();
-    for word in how.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+    for word in relation.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
         let (first, rest) = word.split_at(1);
         name.push_str(&first.to_ascii_uppercase());
         name.push_str(rest);

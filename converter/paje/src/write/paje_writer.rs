@@ -104,7 +104,7 @@ impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
     /// The definition for a type or value with this style and category. Writes it if it is new.
     pub(super) fn styled_definition(
         &mut self,
-        plain: u32,
+        plain_id: u32,
         style: DrawStyle,
         category: Option<ActivityCategory>,
     ) -> u32 {
@@ -113,7 +113,7 @@ impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
             has_size: style.size.is_some(),
             has_category: category.is_some(),
         };
-        let UsedDefinition { id, text } = self.layouts.styled_definition(plain, fields);
+        let UsedDefinition { id, text } = self.layouts.styled_definition(plain_id, fields);
         if let Some(text) = text {
             self.text(&text);
         }
@@ -168,32 +168,32 @@ impl<W: Write, T: TimestampWriter> PajeWriter<W, T> {
         let _ = write!(self.line, "\"{:.6} {:.6} {:.6}\"", part(color.red), part(color.green), part(color.blue));
     }
 
-    /// Writes the id of the event's definition and its timestamp, then the output of `rest`.
-    pub(super) fn begin(&mut self, id: u32, time: GlobalNanos, rest: impl FnOnce(&mut NumberWords)) {
+    /// Writes the id of the event's definition and its timestamp, then the output of `add_fields`.
+    pub(super) fn begin(&mut self, id: u32, time: GlobalNanos, add_fields: impl FnOnce(&mut NumberWords)) {
         let nanos = self.timestamp(time);
         let mut head = NumberWords::new();
         head.number(id.into());
         head.byte(b' ');
         self.timestamps.write(nanos, &mut TimestampPosition(&mut head));
         head.byte(b' ');
-        rest(&mut head);
+        add_fields(&mut head);
         self.line.extend_from_slice(head.as_bytes());
     }
 
-    /// As [`Self::begin`], with the container and the type before the output of `rest`.
+    /// As [`Self::begin`], with the container and the type before the output of `add_fields`.
     pub(super) fn begin_in(
         &mut self,
         id: u32,
         time: GlobalNanos,
         container: ContainerId,
         ty: TypeId,
-        rest: impl FnOnce(&mut NumberWords),
+        add_fields: impl FnOnce(&mut NumberWords),
     ) {
         self.begin(id, time, |head| {
             head.container_id(container);
             head.byte(b' ');
             head.type_id(ty);
-            rest(head);
+            add_fields(head);
         });
     }
 

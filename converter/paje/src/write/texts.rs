@@ -21,14 +21,14 @@ pub(super) fn plain_text(text: &str, limit: usize, out: &mut Vec<u8>) -> bool {
     let (start, mut is_changed) = (out.len(), false);
     for character in text.chars() {
         let mut bytes = [0; 4];
-        let written = match character {
+        let escape = match character {
             '"' => '\'',
             ',' => ';',
             character if character.is_control() => ' ',
             character => character,
         };
-        is_changed |= written != character;
-        let bytes = written.encode_utf8(&mut bytes).as_bytes();
+        is_changed |= escape != character;
+        let bytes = escape.encode_utf8(&mut bytes).as_bytes();
         if out.len() - start + bytes.len() > limit {
             is_changed = true;
             break;

@@ -55,7 +55,7 @@ pub(crate) struct ActionEmitter<'a> {
     out: EntityOutput<'a>,
     links: MessageLinks,
     collectives: CollectiveNumbers,
-    derived: DerivedValues,
+    derived_values: DerivedValues,
     host_values: DerivedValues,
     /// By number of the unit.
     live: Vec<Option<LiveUnit>>,
@@ -93,7 +93,7 @@ impl<'a> ActionEmitter<'a> {
         }
         let live = out.log.units.units.iter().map(|_| None).collect();
         let (unsent, text) = (Vec::new(), Vec::new());
-        Ok(Self { out, links, collectives, derived, host_values, live, unsent, end, text })
+        Ok(Self { out, links, collectives, derived_values: derived, host_values, live, unsent, end, text })
     }
 
     /// Number of operations that were sent, without definitions.
@@ -137,7 +137,7 @@ impl<'a> ActionEmitter<'a> {
     }
 
     fn derived_of(&self, unit: TraceUnit) -> DerivedValues {
-        if unit.node == HOST { self.host_values } else { self.derived }
+        if unit.node == HOST { self.host_values } else { self.derived_values }
     }
 
     fn derived_of_number(&self, unit: u32) -> DerivedValues {

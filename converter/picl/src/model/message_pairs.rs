@@ -49,11 +49,11 @@ impl MessageChannel {
         self.source.node == ANY || (self.tag == ANY && ends.sends == 0)
     }
 
-    /// Whether a send of the channel `sent` can be received here.
-    fn accepts(&self, sent: &Self) -> bool {
-        self.target == sent.target
-            && (self.source.node == ANY || self.source == sent.source)
-            && (self.tag == ANY || self.tag == sent.tag)
+    /// Whether a send of the channel `send` can be received here.
+    fn accepts(&self, send: &Self) -> bool {
+        self.target == send.target
+            && (self.source.node == ANY || self.source == send.source)
+            && (self.tag == ANY || self.tag == send.tag)
     }
 }
 
@@ -143,7 +143,7 @@ struct ChannelState {
     first_key: u64,
     /// The receives of any source or type that take the sends beyond the receives of this channel,
     /// and the number of these sends.
-    wildcard: Option<(usize, u64)>,
+    wildcard_receive: Option<(usize, u64)>,
     /// The number of these receives, if the channel itself is of any source or type.
     own_wildcard: Option<usize>,
 }
@@ -207,11 +207,11 @@ impl MessagePairs {
         for (wildcard, EndpointCounts { receives, .. }) in &wildcards {
             let number = self.wildcards.len();
             let mut send_count = 0;
-            for (sent, _) in exact_receives.iter().filter(|(sent, _)| wildcard.accepts(sent)) {
-                let Some(state) = self.channels.get_mut(sent) else { continue };
+            for (send, _) in exact_receives.iter().filter(|(send, _)| wildcard.accepts(send)) {
+                let Some(state) = self.channels.get_mut(send) else { continue };
                 let surplus = state.ends.sends.saturating_sub(state.ends.receives).min(receives - send_count);
-                if surplus > 0 && state.wildcard.is_none() {
-                    state.wildcard = Some((number, surplus));
+                if surplus > 0 && state.wildcard_receive.is_none() {
+                    state.wildcard_receive = Some((number, surplus));
                     send_count += surplus;
                 }
             }
@@ -248,7 +248,7 @@ impl MessagePairs {
         if number < state.ends.receives {
             return Some(MessageKey { key: state.first_key + number, is_any: false });
         }
-        let (wildcard, surplus) = state.wildcard?;
+        let (wildcard, surplus) = state.wildcard_receive?;
         if number - state.ends.receives >= surplus {
             return None;
         }

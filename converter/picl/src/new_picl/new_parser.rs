@@ -151,9 +151,9 @@ fn send(parsed_line: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog) -
         return log.end(*place, activity, text);
     }
     let endpoint = parsed_line.endpoint();
-    let rest = if endpoint.is_some() { leading_integers(text, MESSAGE_VALUES).1 } else { text };
+    let values = if endpoint.is_some() { leading_integers(text, MESSAGE_VALUES).1 } else { text };
     if record.kind == BEGIN {
-        log.begin(*place, activity, StateFields::of_data(rest))?;
+        log.begin(*place, activity, StateFields::of_data(values))?;
     }
     match endpoint {
         Some(endpoint) => log.send(*place, endpoint),
@@ -189,8 +189,8 @@ fn receive(parsed_line: &ParsedLine<'_>, activity: Activity, log: &mut ActionLog
         None if text.is_empty() => {}
         None => log.fault(PiclFaultKind::MissingData, place.line, line)?,
     }
-    let rest = if endpoint.is_some() { leading_integers(text, MESSAGE_VALUES).1 } else { text };
-    if record.kind == END { log.end(*place, activity, rest) } else { Ok(()) }
+    let values = if endpoint.is_some() { leading_integers(text, MESSAGE_VALUES).1 } else { text };
+    if record.kind == END { log.end(*place, activity, values) } else { Ok(()) }
 }
 
 /// The message that the begin of a receive requests. Some writers name the source only there.
@@ -233,9 +233,9 @@ fn state_fields(activity: Activity, text: &[u8]) -> StateFields {
 }
 
 /// The data of the end of an event that the begin does not have.
-fn end_data<'a>(parsed: &ParsedLine<'a>, activity: Activity, log: &mut ActionLog) -> &'a [u8] {
-    let text = parsed.data.text;
-    let Some(fields) = log.open_fields(parsed.record.unit, activity) else { return text };
+fn end_data<'a>(line: &ParsedLine<'a>, activity: Activity, log: &mut ActionLog) -> &'a [u8] {
+    let text = line.data.text;
+    let Some(fields) = log.open_fields(line.record.unit, activity) else { return text };
     match end_value(activity, fields) {
         Some(value) if leading_integers(text, 1) == (vec![value], &b""[..]) => b"",
         _ => text,
@@ -243,13 +243,13 @@ fn end_data<'a>(parsed: &ParsedLine<'a>, activity: Activity, log: &mut ActionLog
 }
 
 /// The data of the begin or the end of a trace, which have no state.
-fn session_data(parsed: &ParsedLine<'_>, name: &'static str, log: &mut ActionLog) -> Result<(), LogError> {
-    if parsed.data.text.is_empty() { Ok(()) } else { log.record(parsed.place, name, parsed.data.text) }
+fn session_data(line: &ParsedLine<'_>, name: &'static str, log: &mut ActionLog) -> Result<(), LogError> {
+    if line.data.text.is_empty() { Ok(()) } else { log.record(line.place, name, line.data.text) }
 }
 
 /// A task or a mark of the program.
-fn user_event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
-    let ParsedLine { record, place, data, .. } = parsed;
+fn user_event(line: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
+    let ParsedLine { record, place, data, .. } = line;
     let key = ValueKey::Number(record.event);
     match record.kind {
         BEGIN => {
@@ -272,10 +272,10 @@ fn user_event(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogErr
 }
 
 /// A text: its length, then words.
-fn program_text(parsed: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
-    let mut words = RecordWords::of(parsed.data.text);
-    let text = if words.integer().is_some() { words.remainder() } else { parsed.data.text };
-    log.event(parsed.place, TypeSlot::Text, ValueKey::text("message"), text)
+fn program_text(line: &ParsedLine<'_>, log: &mut ActionLog) -> Result<(), LogError> {
+    let mut words = RecordWords::of(line.data.text);
+    let text = if words.integer().is_some() { words.remainder() } else { line.data.text };
+    log.event(line.place, TypeSlot::Text, ValueKey::text("message"), text)
 }
 
 /// Names an event of the program.

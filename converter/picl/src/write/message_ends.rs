@@ -28,13 +28,13 @@ pub(super) type LinkIdentity = (ContainerId, TypeId, KeyId);
 #[derive(Debug, Default)]
 pub(super) struct MessageEnds {
     /// Of each link key, only starts or only ends wait.
-    waiting: FxHashMap<LinkIdentity, VecDeque<LinkEnd>>,
+    pending_ends: FxHashMap<LinkIdentity, VecDeque<LinkEnd>>,
 }
 
 impl MessageEnds {
     /// Adds an endpoint. Returns the start and the end of its link if both are known.
     pub(super) fn add(&mut self, link: LinkIdentity, end: LinkEnd) -> Option<(LinkEnd, LinkEnd)> {
-        let waiting = self.waiting.entry(link).or_default();
+        let waiting = self.pending_ends.entry(link).or_default();
         let is_paired = waiting.front().is_some_and(|other| other.is_start != end.is_start);
         if !is_paired {
             waiting.push_back(end);
@@ -42,14 +42,14 @@ impl MessageEnds {
         }
         let other = waiting.pop_front()?;
         if waiting.is_empty() {
-            self.waiting.remove(&link);
+            self.pending_ends.remove(&link);
         }
         Some(if end.is_start { (end, other) } else { (other, end) })
     }
 
     /// Takes the endpoints without a partner, in order of their operations.
     pub(super) fn take_unpaired(&mut self) -> Vec<LinkEnd> {
-        let mut ends: Vec<LinkEnd> = self.waiting.drain().flat_map(|(_, ends)| ends).collect();
+        let mut ends: Vec<LinkEnd> = self.pending_ends.drain().flat_map(|(_, ends)| ends).collect();
         ends.sort_unstable_by_key(|end| end.sequence);
         ends
     }

@@ -41,10 +41,10 @@ fn head(kind: i64, event: i64, place: OutputPlace, out: &mut Vec<u8>) {
 }
 
 /// Writes a line with integers, and with further words as they are.
-fn line(kind: i64, event: i64, place: OutputPlace, (numbers, rest): (&[i64], &str), out: &mut Vec<u8>) {
+fn line(kind: i64, event: i64, place: OutputPlace, (numbers, text): (&[i64], &str), out: &mut Vec<u8>) {
     head(kind, event, place, out);
-    let rest = without_controls(rest);
-    let words: Vec<&str> = rest.split_ascii_whitespace().collect();
+    let text = without_controls(text);
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
     let count = numbers.len() + words.len();
     let _ = write!(out, " {count}");
     let has_text = words.iter().any(|word| word.parse::<i64>().is_err());

@@ -398,9 +398,9 @@ impl<W: Write> PiclWriter<W> {
             is_finished: vec![false; units.units.len()],
             omitted_entities: self.omitted_entities,
         };
-        let written = output.write(rows, end, &mut self.out, buffer);
+        let result = output.write(rows, end, &mut self.out, buffer);
         self.omitted_entities = output.omitted_entities;
-        written?;
+        result?;
         self.out.flush()
     }
 }

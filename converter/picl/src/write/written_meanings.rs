@@ -294,11 +294,11 @@ fn record(name: &str) -> WrittenMeaning {
     if let Some((record, _)) = OTHER_RECORDS.iter().find(|(_, record_name)| *record_name == name) {
         return WrittenMeaning::Definition(*record);
     }
-    if let Some(rest) = name.strip_prefix("unknown record ") {
-        return rest.parse().map_or(WrittenMeaning::Nothing, WrittenMeaning::Definition);
+    if let Some(suffix) = name.strip_prefix("unknown record ") {
+        return suffix.parse().map_or(WrittenMeaning::Nothing, WrittenMeaning::Definition);
     }
-    if let Some(rest) = name.strip_prefix("unknown ") {
-        let (number, step) = rest.split_once(' ').unwrap_or((rest, ""));
+    if let Some(suffix) = name.strip_prefix("unknown ") {
+        let (number, step) = suffix.split_once(' ').unwrap_or((suffix, ""));
         let kind = match step {
             "begin" => BEGIN,
             "end" => END,

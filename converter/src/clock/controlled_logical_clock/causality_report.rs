@@ -14,7 +14,7 @@ pub struct CausalityReport {
     /// Complete links.
     pub links: u64,
     /// Links that ended before they started.
-    pub reversed: u64,
+    pub reversals: u64,
     /// Links with an end that had to be moved: the reversed ones, and those with a start that was
     /// moved after their end.
     pub moved_links: u64,
@@ -33,7 +33,7 @@ pub struct CausalityReport {
 impl CausalityReport {
     /// Whether the number or the size of the shifts shows that the clock model is wrong.
     pub(super) fn is_suspicious(&self) -> bool {
-        (self.reversed + self.reversed_parts) * 1000 > self.links + self.parts || self.largest_nanos >= LARGE_NANOS
+        (self.reversals + self.reversed_parts) * 1000 > self.links + self.parts || self.largest_nanos >= LARGE_NANOS
     }
 
     /// The result for links that all end later than they start.
@@ -51,7 +51,7 @@ impl CausalityReport {
     }
 
     fn moved_text(&self) -> String {
-        let Self { links, reversed, parts, reversed_parts, largest_nanos, .. } = *self;
+        let Self { links, reversals: reversed, parts, reversed_parts, largest_nanos, .. } = *self;
         #[expect(clippy::cast_precision_loss, reason = "the number is only displayed")]
         let micros = largest_nanos as f64 * 1e-3;
         let reversed_links = format!("{reversed} of {links} links ended before they started");

@@ -143,7 +143,7 @@ proptest! {
         prop_assert!(timestamps.iter().all(|timestamps| timestamps.is_sorted()), "{:?}", timestamps);
         prop_assert_eq!(report.circular, 0);
         prop_assert_eq!(report.links as usize, program.links.len());
-        prop_assert_eq!(report.reversed as usize, before);
+        prop_assert_eq!(report.reversals as usize, before);
         prop_assert_eq!(report.moved_links == 0, before == 0);
         prop_assert_eq!(report.largest_nanos == 0, before == 0);
         if before == 0 {
@@ -258,7 +258,7 @@ fn a_stream_returns_to_its_clock() {
     let ends = [(5, 1, 0, 0, true), (1005, 0, 0, 0, false)].map(endpoint);
     let mut maps = vec![TimestampMap::default(); 2];
     let report = restore_order(&log_of(&ends), &mut maps).unwrap();
-    assert_eq!((report.reversed, report.moved_links, report.largest_nanos), (1, 1, 1001));
+    assert_eq!((report.reversals, report.moved_links, report.largest_nanos), (1, 1, 1001));
     assert_eq!(maps[1].correct(4, 0), 4);
     assert_eq!(maps[1].correct(5, 0), 1006);
     assert_eq!(maps[1].correct(5_000_005, 1), 5_000_506);

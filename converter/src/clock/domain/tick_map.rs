@@ -77,11 +77,11 @@ impl ClockMap {
             .windows(2)
             .map(|pair| MapSegment { ticks: pair[0].ticks, nanos: pair[0].nanos, slope: slope(pair[0], pair[1]) })
             .collect();
-        let before = between.first().map_or(nominal, |segment| bounded(segment.slope));
-        let after = between.last().map_or(nominal, |segment| bounded(segment.slope));
-        let mut segments = vec![MapSegment { ticks: first.ticks, nanos: first.nanos, slope: before }];
+        let first_slope = between.first().map_or(nominal, |segment| bounded(segment.slope));
+        let last_slope = between.last().map_or(nominal, |segment| bounded(segment.slope));
+        let mut segments = vec![MapSegment { ticks: first.ticks, nanos: first.nanos, slope: first_slope }];
         segments.extend(between);
-        segments.push(MapSegment { ticks: last.ticks, nanos: last.nanos, slope: after });
+        segments.push(MapSegment { ticks: last.ticks, nanos: last.nanos, slope: last_slope });
         Self { segments, correction: None }
     }
 

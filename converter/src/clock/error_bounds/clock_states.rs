@@ -82,8 +82,8 @@ impl ClockStates {
                 let time = moments[to] - moments[from];
                 // The bound is the mean rate over the whole reach, plus the possible difference
                 // from it.
-                let (before, after) = (moments[index] - moments[from], moments[to] - moments[index + 1]);
-                let more = self.wander.off_mean(before, moments[index + 1] - moments[index], after);
+                let (nanos_before, nanos_after) = (moments[index] - moments[from], moments[to] - moments[index + 1]);
+                let more = self.wander.off_mean(nanos_before, moments[index + 1] - moments[index], nanos_after);
                 let added = (corrections[to] - corrections[from]) / time;
                 high = high.min((leads[to] + lags[from]) / time - added + more);
                 low = low.max(-(lags[to] + leads[from]) / time - added - more);
@@ -189,11 +189,11 @@ impl ClockStates {
         let domains = self.rates.len();
         let mut leads: Vec<Vec<BoundArc>> = vec![Vec::new(); domains * count];
         for DomainMessages { from, to, times } in messages {
-            for MessageTimes { send_time, received, took } in times {
-                let (p, q) = (self.nearest_moment(*send_time), self.nearest_moment(*received));
+            for MessageTimes { send_time, receive_time, transfer_time: took } in times {
+                let (p, q) = (self.nearest_moment(*send_time), self.nearest_moment(*receive_time));
                 let weight = took.max(0.0)
                     + self.growth(*from, self.moments[p], *send_time)
-                    + self.growth(*to, *received, self.moments[q]);
+                    + self.growth(*to, *receive_time, self.moments[q]);
                 leads[from * count + p].push(BoundArc { to: to * count + q, weight });
             }
         }

@@ -34,9 +34,9 @@ pub(crate) fn lower_to_points(
         // By clock and segment between two moments: the point with the smallest bound.
         let mut points: Vec<Vec<Option<BoundPoint>>> = vec![vec![None; segments]; bounds.len()];
         for DomainMessages { from, to, times } in messages {
-            for MessageTimes { send_time, received, took } in times {
+            for MessageTimes { send_time, receive_time, transfer_time: took } in times {
                 let sender = MessageEndpoint { domain: *from, timestamp: *send_time };
-                let receiver = MessageEndpoint { domain: *to, timestamp: *received };
+                let receiver = MessageEndpoint { domain: *to, timestamp: *receive_time };
                 // The lead of the receiver is bounded by that of the sender, and the lag of the
                 // sender by that of the receiver.
                 let (source, target) = if side == 0 { (sender, receiver) } else { (receiver, sender) };

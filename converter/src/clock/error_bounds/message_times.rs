@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MessageTimes {
     pub(crate) send_time: f64,
-    pub(crate) received: f64,
+    pub(crate) receive_time: f64,
     /// Apparent latency plus the resolution of the clocks.
-    pub(crate) took: f64,
+    pub(crate) transfer_time: f64,
 }
 
 /// The messages from one domain to another.

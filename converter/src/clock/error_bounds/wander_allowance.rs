@@ -17,18 +17,18 @@ impl WanderAllowance {
         Self { step: SIGMAS * wander * 1e-9f64.sqrt() }
     }
 
-    /// Maximum distance of a clock from the chord through its positions `before` earlier and
-    /// `after` later.
-    pub(crate) fn off_chord(self, before: f64, after: f64) -> f64 {
-        self.step * before * after / (3.0 * (before + after)).max(f64::MIN_POSITIVE).sqrt()
+    /// Maximum distance of a clock from the chord through its positions `time_before` earlier and
+    /// `time_after` later.
+    pub(crate) fn off_chord(self, time_before: f64, time_after: f64) -> f64 {
+        self.step * time_before * time_after / (3.0 * (time_before + time_after)).max(f64::MIN_POSITIVE).sqrt()
     }
 
     /// Maximum difference between the mean rate of a piece and the mean rate of a longer time
-    /// around it. The longer time consists of `before`, the piece, and `after`.
-    pub(crate) fn off_mean(self, before: f64, piece: f64, after: f64) -> f64 {
-        let time = before + piece + after;
-        let inner = piece * (before * before - before * after + after * after);
-        self.step * ((before.powi(3) + after.powi(3) + inner) / 3.0).max(0.0).sqrt() / time
+    /// around it. The longer time consists of `time_before`, the piece, and `time_after`.
+    pub(crate) fn off_mean(self, time_before: f64, piece: f64, time_after: f64) -> f64 {
+        let time = time_before + piece + time_after;
+        let inner = piece * (time_before * time_before - time_before * time_after + time_after * time_after);
+        self.step * ((time_before.powi(3) + time_after.powi(3) + inner) / 3.0).max(0.0).sqrt() / time
     }
 
     /// Maximum difference between the mean rates of two pieces that are `gap` apart.

@@ -71,7 +71,7 @@ pub(crate) fn find(messages_only: &FitResult, exchanges: &[Vec<RawExchange>]) ->
             };
             let early = |from: usize, sent: i64, to: usize, received: i64| {
                 let (sent, received) = (corrected(from, sent), corrected(to, received));
-                sent - received - certain.bound_at(from, sent).lead - certain.bound_at(to, received).lag
+                sent - received - certain.bound_at(from, sent).max_lead - certain.bound_at(to, received).lag
             };
             let early = early(a, t1, b, t2).max(early(b, t3, a, t4));
             let (a, b) = (a.min(b), a.max(b));

@@ -55,9 +55,9 @@ pub(crate) fn fit_clocks(
 /// Excludes clocks from the graph fit that have messages in one direction only. They keep their
 /// lines, because a bend may come from changing latencies. An edge with samples, or with mostly
 /// even latencies, confirms a clock. The timestamps of the edges are corrected by lines.
-fn hold_unconfirmed(joined: &[Option<DomainJoin>], edges: &[FastestMessages], is_free: &mut [bool]) {
+fn hold_unconfirmed(joins: &[Option<DomainJoin>], edges: &[FastestMessages], is_free: &mut [bool]) {
     for (domain, is_free) in is_free.iter_mut().enumerate() {
-        let is_one_way = joined[domain].is_some_and(|joined| joined.one_way);
+        let is_one_way = joins[domain].is_some_and(|joins| joins.one_way);
         let mut edges = edges.iter().filter(|edge| edge.from == domain || edge.to == domain);
         if is_one_way && !edges.any(|edge| edge.class == DelayClass::Sync || is_even(&edge.points)) {
             *is_free = false;
@@ -68,7 +68,7 @@ fn hold_unconfirmed(joined: &[Option<DomainJoin>], edges: &[FastestMessages], is
 /// Whether at least three in ten of the points took as long as the point before.
 fn is_even(points: &[MessagePoint]) -> bool {
     let is_equal = |pair: &&[MessagePoint]| {
-        let (took, time) = (pair[1].took - pair[0].took, pair[1].send_time - pair[0].send_time);
+        let (took, time) = (pair[1].transfer_time - pair[0].transfer_time, pair[1].send_time - pair[0].send_time);
         took.abs() <= EVEN + EVEN_RATE * time
     };
     points.windows(2).filter(is_equal).count() * 10 >= points.len() * 3

@@ -53,8 +53,8 @@ pub(crate) fn corrections_of(
         };
         let point = |&fraction: &f64| {
             let from = ((fraction * length + between - line.offset) / (1.0 + line.slope)).round();
-            let more: f64 = rounds.iter().map(|round| interpolate(&round[domain], fraction)).sum();
-            let added = line.offset + line.slope * from + more;
+            let offset: f64 = rounds.iter().map(|round| interpolate(&round[domain], fraction)).sum();
+            let added = line.offset + line.slope * from + offset;
             #[expect(clippy::cast_possible_truncation, reason = "rounded; within a run")]
             CorrectionPoint { raw: base_span.start.saturating_add(from as i64), correction: added.round() as i64 }
         };

@@ -33,16 +33,21 @@ impl FitResult {
         let last =
             |domain: usize, timestamp: f64| interpolate(&self.fit.corrections[domain], timestamp / self.span.nanos());
         let times = edge.points.iter().map(|point| {
-            let (sent, received) = (point.send_time, point.send_time + point.took);
-            let (send_time, received) = (sent + last(edge.from, sent), received + last(edge.to, received));
-            MessageTimes { send_time, received, took: received - send_time + self.tick }
+            let (sent, receive_time) = (point.send_time, point.send_time + point.transfer_time);
+            let (send_time, receive_time) = (sent + last(edge.from, sent), receive_time + last(edge.to, receive_time));
+            MessageTimes { send_time, receive_time, transfer_time: receive_time - send_time + self.tick }
         });
         times.collect()
     }
 
     /// The most by which a message or a sample arrives before it is sent, nanoseconds.
     pub(crate) fn largest_violation(&self) -> f64 {
-        -self.edges.iter().flat_map(|edge| self.message_times(edge)).map(|message| message.took).fold(0.0, f64::min)
+        -self
+            .edges
+            .iter()
+            .flat_map(|edge| self.message_times(edge))
+            .map(|message| message.transfer_time)
+            .fold(0.0, f64::min)
     }
 
     /// Whether some message still arrives too long before it is sent. Then the clocks do not follow

@@ -20,10 +20,10 @@ pub(crate) struct FitInputs<'o> {
 
 impl FitInputs<'_> {
     /// Bounds on the rate of domain `b` relative to domain `a`, after the correction by the lines
-    /// of `joined`.
-    pub(crate) fn rates(&self, a: usize, b: usize, joined: &[Option<DomainJoin>]) -> Option<RateBounds> {
+    /// of `joins`.
+    pub(crate) fn rates(&self, a: usize, b: usize, joins: &[Option<DomainJoin>]) -> Option<RateBounds> {
         let slope =
-            |domain: usize| joined.get(domain).copied().flatten().map_or(0.0, |joined: DomainJoin| joined.line.slope);
+            |domain: usize| joins.get(domain).copied().flatten().map_or(0.0, |joins: DomainJoin| joins.line.slope);
         let (of_a, of_b) = (self.rates[a]?, self.rates[b]?);
         let corrected = slope(b) - slope(a);
         Some(RateBounds { low: of_b.low - of_a.high + corrected, high: of_b.high - of_a.low + corrected })

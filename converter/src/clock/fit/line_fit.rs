@@ -107,12 +107,13 @@ fn add_step(steps: &mut Vec<CorrectionPoint>, step: CorrectionPoint, raw_span: R
     steps.sort_unstable();
 }
 
-/// The first timestamp in a span for which `holds` is false. It is true for all earlier timestamps.
-fn first_failure(span: RunSpan, holds: impl Fn(i64) -> bool) -> i64 {
+/// The first timestamp in a span for which `condition` is false. It is true for all earlier
+/// timestamps.
+fn first_failure(span: RunSpan, condition: impl Fn(i64) -> bool) -> i64 {
     let (mut low, mut high) = (span.start, span.end);
     while low < high {
         let middle = low + (high - low) / 2;
-        if holds(middle) { low = middle + 1 } else { high = middle }
+        if condition(middle) { low = middle + 1 } else { high = middle }
     }
     low
 }

@@ -88,10 +88,10 @@ pub(crate) fn refine(
     let Some(first) = fit_clocks(&inputs, &exchanges, &straightening_corrections(clocks))? else {
         return Ok(None);
     };
-    let again = if first.is_impossible() { without_wrong(clocks, bursts, &inputs, &exchanges)? } else { None };
+    let second_fit = if first.is_impossible() { without_wrong(clocks, bursts, &inputs, &exchanges)? } else { None };
     // If the second fit is not better, the messages themselves are wrong and prove nothing.
-    let again = again.filter(|again| again.result.largest_violation() < first.largest_violation());
-    let (result, contradictions, bursts) = match again {
+    let second_fit = second_fit.filter(|second_fit| second_fit.result.largest_violation() < first.largest_violation());
+    let (result, contradictions, bursts) = match second_fit {
         Some(ReducedFit { result, contradictions, bursts }) => (result, contradictions, Some(bursts)),
         None => (first, Vec::new(), None),
     };

@@ -44,14 +44,14 @@ pub(crate) fn quality(clocks: &RunClocks, bursts: &[SyncBurst], streams: &[Strea
     }
     let tick = clocks.granularity();
     let message_times = |edge: &FastestMessages| {
-        let times = edge.points.iter().map(|&MessagePoint { send_time, took }| MessageTimes {
+        let times = edge.points.iter().map(|&MessagePoint { send_time, transfer_time: took }| MessageTimes {
             send_time,
-            received: send_time + took,
-            took: took + tick,
+            receive_time: send_time + took,
+            transfer_time: took + tick,
         });
         times.collect::<Vec<MessageTimes>>()
     };
-    let early = edges.iter().flat_map(message_times).map(|message| message.took).fold(0.0, f64::min);
+    let early = edges.iter().flat_map(message_times).map(|message| message.transfer_time).fold(0.0, f64::min);
     // A clock with a step is not smooth, and the exact place of the step is unknown.
     if early < -(CAUSALITY_TOLERANCE + resolution_error(tick))
         || clocks.domains.iter().any(|domain| !domain.clock_steps.is_empty())
@@ -78,10 +78,13 @@ fn edges(bursts: &[Vec<RawExchange>], span: RunSpan) -> Vec<FastestMessages> {
     for burst in bursts {
         let mut fastest: BTreeMap<(usize, usize), MessagePoint> = BTreeMap::new();
         for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
-            for (way, sent, received) in [((a, b), t1, t2), ((b, a), t3, t4)] {
-                let point = MessagePoint { send_time: difference(sent, span.start), took: difference(received, sent) };
+            for (way, send_ticks, receive_ticks) in [((a, b), t1, t2), ((b, a), t3, t4)] {
+                let point = MessagePoint {
+                    send_time: difference(send_ticks, span.start),
+                    transfer_time: difference(receive_ticks, send_ticks),
+                };
                 let fastest_point = fastest.entry(way).or_insert(point);
-                if point.took < fastest_point.took {
+                if point.transfer_time < fastest_point.transfer_time {
                     *fastest_point = point;
                 }
             }
@@ -103,7 +106,7 @@ fn edges(bursts: &[Vec<RawExchange>], span: RunSpan) -> Vec<FastestMessages> {
 fn residuals(domains: usize, bursts: &[Vec<RawExchange>]) -> Vec<Vec<f64>> {
     struct RoundTrip {
         /// The sum of both latencies, nanoseconds.
-        took: f64,
+        transfer_time: f64,
         /// The clock difference, nanoseconds.
         difference: f64,
     }
@@ -112,11 +115,11 @@ fn residuals(domains: usize, bursts: &[Vec<RawExchange>]) -> Vec<Vec<f64>> {
         let mut pairs: BTreeMap<(usize, usize), Vec<RoundTrip>> = BTreeMap::new();
         for &RawExchange { a, b, t1, t2, t3, t4 } in burst {
             let (forth, back) = (difference(t2, t1), difference(t4, t3));
-            let trip = RoundTrip { took: forth + back, difference: (forth - back).abs() / 2.0 };
+            let trip = RoundTrip { transfer_time: forth + back, difference: (forth - back).abs() / 2.0 };
             pairs.entry((a.min(b), a.max(b))).or_default().push(trip);
         }
         for ((a, b), mut trips) in pairs {
-            trips.sort_by(|trip, other_trip| trip.took.total_cmp(&other_trip.took));
+            trips.sort_by(|trip, other_trip| trip.transfer_time.total_cmp(&other_trip.transfer_time));
             let faster = trips.len().div_ceil(2);
             for domain in [a, b] {
                 bounds_by_domain[domain].extend(trips[..faster].iter().map(|trip| trip.difference));
@@ -131,7 +134,7 @@ fn residuals(domains: usize, bursts: &[Vec<RawExchange>]) -> Vec<Vec<f64>> {
 fn half_trips(edges: &[FastestMessages], domains: usize) -> Vec<f64> {
     let mut half_widths = vec![0.0f64; domains];
     for edge in edges {
-        let slowest = edge.points.iter().map(|point| point.took).fold(0.0, f64::max);
+        let slowest = edge.points.iter().map(|point| point.transfer_time).fold(0.0, f64::max);
         half_widths[edge.from] = half_widths[edge.from].max(slowest);
         half_widths[edge.to] = half_widths[edge.to].max(slowest);
     }
@@ -197,14 +200,14 @@ impl BurstDeviations {
     }
 
     /// The smallest wander of a clock that explains its bursts, per square root of a second. The
-    /// bursts have an error of `half` nanoseconds. Between three bursts, the rates of a random walk
-    /// differ by the wander times the square root of a third of the time.
-    fn smallest_wander(&self, half: f64) -> f64 {
+    /// bursts have an error of `half_width` nanoseconds. Between three bursts, the rates of a
+    /// random walk differ by the wander times the square root of a third of the time.
+    fn smallest_wander(&self, half_width: f64) -> f64 {
         let wander = |three: &[BurstDeviation]| {
             let (first_gap, second_gap) =
                 (three[1].timestamp - three[0].timestamp, three[2].timestamp - three[1].timestamp);
             let slopes = (three[2].nanos - three[1].nanos) / second_gap - (three[1].nanos - three[0].nanos) / first_gap;
-            let open = 2.0 * half / second_gap + 2.0 * half / first_gap;
+            let open = 2.0 * half_width / second_gap + 2.0 * half_width / first_gap;
             (slopes.abs() - open).max(0.0) / ((first_gap + second_gap) * 1e-9 / 3.0).sqrt()
         };
         let in_order = self

@@ -69,10 +69,10 @@ fn factorise(rows: &mut [[f64; 3]]) {
     for row in 0..rows.len() {
         let [mut diagonal, mut one, mut two] = rows[row];
         if row >= 2 {
-            let before = rows[row - 2];
+            let previous_row = rows[row - 2];
             one -= two * rows[row - 1][1];
-            diagonal -= two * two * before[0];
-            two *= before[0];
+            diagonal -= two * two * previous_row[0];
+            two *= previous_row[0];
         }
         if row >= 1 {
             let inverse = rows[row - 1][0];

@@ -57,8 +57,8 @@ mod tests {
         // way.
         let back = |edge: usize| Some(ReverseEdge { edge, symmetry: 100.0 });
         let edges = [
-            EdgeTerm { from: 0, to: 1, back: back(1), delay_weight: 0.0 },
-            EdgeTerm { from: 1, to: 0, back: back(0), delay_weight: 0.0 },
+            EdgeTerm { from: 0, to: 1, reverse_edge: back(1), delay_weight: 0.0 },
+            EdgeTerm { from: 1, to: 0, reverse_edge: back(0), delay_weight: 0.0 },
         ];
         let mut observations = Vec::new();
         for (edge, sign) in [(0, 1.0), (1, -1.0)] {

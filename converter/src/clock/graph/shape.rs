@@ -25,7 +25,7 @@ pub(crate) struct Observation {
 pub(crate) struct EdgeTerm {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    pub(crate) back: Option<ReverseEdge>,
+    pub(crate) reverse_edge: Option<ReverseEdge>,
     /// For an edge without an edge back: the weight of the delay itself, one over its variance.
     pub(crate) delay_weight: f64,
 }

@@ -1,8 +1,9 @@
 //! The normal equations of the graph fit: the weighted least-squares problem for given weights.
 //!
 //! The unknowns, in microseconds, are a correction per knot of each domain but the first, and the
-//! smallest delay of each edge. The delays are eliminated: for given corrections, those of an edge
-//! and of the edge back solve two equations. The matrix of the remaining unknowns is never built.
+//! smallest delay of each edge. The delays are eliminated: for given corrections, two equations have
+//! the delays of an edge and of its reverse edge as their solution. The matrix of the remaining
+//! unknowns is never built.
 //! It depends only on differences between two domains, so the observations of all edges between two
 //! domains are summed by knot.
 
@@ -71,7 +72,7 @@ pub(crate) struct NormalEquations<'s> {
     /// By edge: the sum of weights times apparent latencies.
     latencies: Vec<f64>,
     /// Delays with a fixed value, microseconds.
-    pinned: Vec<Option<f64>>,
+    pinned_offsets: Vec<Option<f64>>,
 }
 
 /// Memory for the products of a [`NormalEquations`].
@@ -86,7 +87,7 @@ pub(crate) struct ProductBuffers {
 
 impl<'s> NormalEquations<'s> {
     /// O(observations + edges × knots).
-    pub(crate) fn new(shape: SystemShape<'s>, weights: &[f64], pinned: Vec<Option<f64>>) -> Self {
+    pub(crate) fn new(shape: SystemShape<'s>, weights: &[f64], pinned_offsets: Vec<Option<f64>>) -> Self {
         let (edges, knots) = (shape.edges.len(), shape.knots);
         let mut pairs: Vec<DomainPair> = Vec::new();
         let mut signs = Vec::with_capacity(edges);
@@ -121,7 +122,7 @@ impl<'s> NormalEquations<'s> {
             sums[edge] += weight;
             latencies[edge] += weight * observation.apparent_latency;
         }
-        Self { shape, pairs, signs, coupling, weights: sums, latencies, pinned }
+        Self { shape, pairs, signs, coupling, weights: sums, latencies, pinned_offsets }
     }
 
     pub(crate) fn buffers(&self) -> ProductBuffers {
@@ -135,7 +136,7 @@ impl<'s> NormalEquations<'s> {
     }
 
     pub(crate) fn is_held(&self, edge: usize) -> bool {
-        self.pinned[edge].is_some()
+        self.pinned_offsets[edge].is_some()
     }
 
     /// The delays that balance these forces. 0 for pinned delays. O(edges).
@@ -155,20 +156,20 @@ impl<'s> NormalEquations<'s> {
 
     /// The edge back, if its delay is not pinned.
     pub(crate) fn reverse_edge(&self, edge: usize) -> Option<ReverseEdge> {
-        self.shape.edges[edge].back.filter(|back| !self.is_held(back.edge))
+        self.shape.edges[edge].reverse_edge.filter(|back| !self.is_held(back.edge))
     }
 
     /// The stiffness of a delay: the weight of its observations and assumptions.
     pub(crate) fn stiffness(&self, edge: usize) -> f64 {
         let term = &self.shape.edges[edge];
-        self.weights[edge] + term.delay_weight + term.back.map_or(0.0, |back| back.symmetry)
+        self.weights[edge] + term.delay_weight + term.reverse_edge.map_or(0.0, |back| back.symmetry)
     }
 
     /// The forces on the delays if all corrections are 0.
     fn rest_force(&self) -> Vec<f64> {
-        let pinned = |back: usize| self.pinned[back].unwrap_or(0.0);
+        let pinned = |back: usize| self.pinned_offsets[back].unwrap_or(0.0);
         let force = |edge: usize| {
-            let tie = self.shape.edges[edge].back.map_or(0.0, |back| back.symmetry * pinned(back.edge));
+            let tie = self.shape.edges[edge].reverse_edge.map_or(0.0, |back| back.symmetry * pinned(back.edge));
             self.latencies[edge] + tie
         };
         (0..self.latencies.len()).map(force).collect()
@@ -184,13 +185,13 @@ impl<'s> NormalEquations<'s> {
         }
         let mut delays = vec![0.0; force.len()];
         self.balance_delays(&force, &mut delays);
-        delays.iter().zip(&self.pinned).map(|(delay, pinned)| pinned.unwrap_or(*delay)).collect()
+        delays.iter().zip(&self.pinned_offsets).map(|(delay, pinned)| pinned.unwrap_or(*delay)).collect()
     }
 
     /// For each delay of a pair: the additional force from a difference of corrections.
-    fn pull(&self, pair: &DomainPair, difference: &[f64], mut add: impl FnMut(usize, f64)) {
+    fn pull(&self, pair: &DomainPair, difference: &[f64], mut add_term: impl FnMut(usize, f64)) {
         for edge in pair.edges.clone() {
-            add(edge, self.signs[edge] * dot_product(self.coupling_of(edge), difference));
+            add_term(edge, self.signs[edge] * dot_product(self.coupling_of(edge), difference));
         }
     }
 

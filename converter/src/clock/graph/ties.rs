@@ -20,7 +20,7 @@ const AT_LEAST: usize = 4;
 pub(crate) struct RoundTripTies<'t> {
     edges: &'t [FastestMessages],
     /// By edge: the edge in the opposite direction.
-    back: Vec<Option<usize>>,
+    reverse_edges: Vec<Option<usize>>,
     /// By edge: the round trip time of samples, microseconds. Both directions are from one moment,
     /// so it needs no fit.
     exchanged: Vec<Option<f64>>,
@@ -39,7 +39,7 @@ impl<'t> RoundTripTies<'t> {
             (edge.class == DelayClass::Sync).then(|| round_trip(forth, back).min(round_trip(back, forth)))
         };
         let exchanged = edges.iter().zip(&back).map(exchanged).collect();
-        Self { edges, back, exchanged }
+        Self { edges, reverse_edges: back, exchanged }
     }
 
     /// First guesses of the delays, microseconds: half of the sum of the fastest messages in both
@@ -50,7 +50,7 @@ impl<'t> RoundTripTies<'t> {
             let trip = self.exchanged[number].or(back.map(fastest)).unwrap_or(0.0);
             trip.max(2.0 * MIN_DELAY) / 2.0
         };
-        self.back.iter().enumerate().map(guess).collect()
+        self.reverse_edges.iter().enumerate().map(guess).collect()
     }
 
     /// The edges with the weights of their ties, computed from these delays.
@@ -59,7 +59,7 @@ impl<'t> RoundTripTies<'t> {
             let fitted = delays[number] + delays[(*back)?];
             Some(self.exchanged[number].unwrap_or(fitted))
         };
-        let trips: Vec<Option<f64>> = self.back.iter().enumerate().map(trip).collect();
+        let trips: Vec<Option<f64>> = self.reverse_edges.iter().enumerate().map(trip).collect();
         let median = |class: Option<DelayClass>| {
             let of_class =
                 self.edges.iter().zip(&trips).filter(|(edge, _)| class.is_none_or(|class| edge.class == class));
@@ -84,9 +84,9 @@ impl<'t> RoundTripTies<'t> {
             let excess = (trip - fastest[&pair(edge)].max(2.0 * MIN_DELAY)).max(0.0);
             let class = if edge.class == DelayClass::Message { 0.1 } else { 0.0 };
             let unlike = 0.05 + 0.03 * (trip - excess) + 0.5 * excess + class;
-            let back = self.back[number].map(|edge| ReverseEdge { edge, symmetry: 1.0 / (unlike * unlike) });
+            let back = self.reverse_edges[number].map(|edge| ReverseEdge { edge, symmetry: 1.0 / (unlike * unlike) });
             let delay_weight = if back.is_some() { 0.0 } else { 1.0 / (50.0 * 50.0) };
-            EdgeTerm { from: edge.from, to: edge.to, back, delay_weight }
+            EdgeTerm { from: edge.from, to: edge.to, reverse_edge: back, delay_weight }
         };
         self.edges.iter().enumerate().map(term).collect()
     }
@@ -95,11 +95,12 @@ impl<'t> RoundTripTies<'t> {
 /// The sum of the fastest messages in both directions, microseconds. It is the 10th percentile over
 /// pieces of the run. In each piece, the fastest message of each direction counts, at any moment.
 /// The offset between the clocks does not affect the sum.
-fn fastest_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
-    let fewest = forth.len().min(back.len());
+fn fastest_trip(forward: &[MessagePoint], backward: &[MessagePoint]) -> f64 {
+    let fewest = forward.len().min(backward.len());
     let pieces = (fewest / AT_LEAST).clamp(1, PIECES);
-    let (more, less) = if forth.len() >= back.len() { (forth, back) } else { (back, forth) };
-    let fastest = |points: &[MessagePoint]| points.iter().map(|point| point.took).fold(f64::INFINITY, f64::min);
+    let (more, less) = if forward.len() >= backward.len() { (forward, backward) } else { (backward, forward) };
+    let fastest =
+        |points: &[MessagePoint]| points.iter().map(|point| point.transfer_time).fold(f64::INFINITY, f64::min);
     let mut trips: Vec<f64> = Vec::new();
     for piece in 0..pieces {
         let messages = &less[piece * less.len() / pieces..(piece + 1) * less.len() / pieces];
@@ -116,18 +117,18 @@ fn fastest_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
 
 /// The 10th percentile of round-trip times, in microseconds. A round trip is a message and the
 /// message in the other direction that was sent nearest to it in time.
-fn round_trip(forth: &[MessagePoint], back: &[MessagePoint]) -> f64 {
+fn round_trip(forward: &[MessagePoint], backward: &[MessagePoint]) -> f64 {
     let mut trips = Vec::new();
     let mut position = 0;
-    for point in forth {
-        while position + 1 < back.len()
-            && (back[position + 1].send_time - point.send_time).abs()
-                <= (back[position].send_time - point.send_time).abs()
+    for point in forward {
+        while position + 1 < backward.len()
+            && (backward[position + 1].send_time - point.send_time).abs()
+                <= (backward[position].send_time - point.send_time).abs()
         {
             position += 1;
         }
-        if let Some(back) = back.get(position) {
-            trips.push((point.took + back.took) * 1e-3);
+        if let Some(backward) = backward.get(position) {
+            trips.push((point.transfer_time + backward.transfer_time) * 1e-3);
         }
     }
     trips.sort_by(f64::total_cmp);
@@ -144,7 +145,7 @@ mod tests {
         let points = |even: usize| {
             let point = |n: usize| MessagePoint {
                 send_time: n as f64 * 1e6,
-                took: 2000.0 + if n % 2 == even { 5e5 + n as f64 * 1e3 } else { (n % 7) as f64 * 50.0 },
+                transfer_time: 2000.0 + if n % 2 == even { 5e5 + n as f64 * 1e3 } else { (n % 7) as f64 * 50.0 },
             };
             (0..200).map(point).collect::<Vec<MessagePoint>>()
         };

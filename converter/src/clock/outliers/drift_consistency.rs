@@ -91,9 +91,9 @@ pub(crate) fn remove_outliers(
         let mut samples = 0;
         for index in &wrong {
             let Some(burst) = bursts.get_mut(&bounds[*index].burst) else { continue };
-            let before = burst.exchanges.len();
+            let old_count = burst.exchanges.len();
             burst.exchanges.retain(|exchange| pair_of(exchange) != pair);
-            samples += (before - burst.exchanges.len()) as u64;
+            samples += (old_count - burst.exchanges.len()) as u64;
         }
         if samples > 0 {
             diagnostics.push(OmittedSamples { pair, bursts: wrong.len(), samples, nanos });
@@ -119,7 +119,7 @@ fn burst_bounds(
         second_clock: u64,
     }
     let mut origins: BTreeMap<(usize, usize), MessageTicks> = BTreeMap::new();
-    let mut all: BTreeMap<(usize, usize), Vec<BurstBounds>> = BTreeMap::new();
+    let mut bounds_by_pair: BTreeMap<(usize, usize), Vec<BurstBounds>> = BTreeMap::new();
     for (number, burst) in bursts {
         for exchange in &burst.exchanges {
             let pair = pair_of(exchange);
@@ -134,7 +134,7 @@ fn burst_bounds(
             let first = |ticks: u64| domains[pair.0].nanos_between(origin.first_clock, ticks);
             let second = |ticks: u64| domains[pair.1].nanos_between(origin.second_clock, ticks);
             let begin_timestamp = first(forth.first_clock);
-            let bounds = all.entry(pair).or_default();
+            let bounds = bounds_by_pair.entry(pair).or_default();
             let begin =
                 bounds.last().filter(|last| last.burst == *number).map_or(begin_timestamp, |last| last.timestamp);
             let drifted = |timestamp: f64| drifts.get(&pair).map_or(0.0, |drift| drift * (timestamp - begin));
@@ -146,13 +146,13 @@ fn burst_bounds(
             }
         }
     }
-    for bounds in all.values_mut() {
+    for bounds in bounds_by_pair.values_mut() {
         // Bounds can be in the wrong order, because clocks drift a little within a burst.
         let swapped = bounds.iter_mut().filter(|burst| burst.lower > burst.upper);
         swapped.for_each(|burst| (burst.lower, burst.upper) = (burst.upper, burst.lower));
         bounds.sort_by(|a, b| a.timestamp.total_cmp(&b.timestamp));
     }
-    all
+    bounds_by_pair
 }
 
 /// The drift between bursts of a pair.
@@ -207,9 +207,9 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
         }
     }
     let distance = |index: &usize| {
-        let before = chain[..chain.partition_point(|member| member < index)].last();
-        let after = chain.get(chain.partition_point(|member| member < index));
-        before.or(after).map_or(0.0, |member| deviation(&bounds[*member], &bounds[*index]))
+        let previous_member = chain[..chain.partition_point(|member| member < index)].last();
+        let next_member = chain.get(chain.partition_point(|member| member < index));
+        previous_member.or(next_member).map_or(0.0, |member| deviation(&bounds[*member], &bounds[*index]))
     };
     let nanos = wrong.iter().map(distance).fold(0.0, f64::max);
     WrongBursts { bursts: wrong, nanos }
@@ -218,15 +218,21 @@ fn wrong_bursts(bounds: &[BurstBounds], tick: f64, wander: f64) -> WrongBursts {
 /// The allowed deviation from the drift between two correct bursts, nanoseconds.
 ///
 /// `elapsed` is the time between them in nanoseconds. `is_agreed` means that some of the bursts
-/// agree on the drift. `bursts` is their number, `usual` the usual deviation of neighbours in
-/// nanoseconds, and `wander` the wander of the clocks per square root of a second.
-pub(crate) fn allowed_departure(elapsed: f64, is_agreed: bool, bursts: usize, usual: f64, wander: f64) -> f64 {
+/// agree on the drift. `bursts` is their number, `typical_departure` the usual deviation of
+/// neighbours in nanoseconds, and `wander` the wander of the clocks per square root of a second.
+pub(crate) fn allowed_departure(
+    elapsed: f64,
+    is_agreed: bool,
+    bursts: usize,
+    typical_departure: f64,
+    wander: f64,
+) -> f64 {
     let by_rate = RATE * elapsed;
     let wandered = SIGMAS * wander * 1e9 * (elapsed * 1e-9).powf(1.5);
     let expected = match is_agreed {
         true => AGREED_RATE * elapsed,
         false if bursts < MAJORITY_BURSTS => by_rate,
-        false => USUAL_DEVIATIONS * usual,
+        false => USUAL_DEVIATIONS * typical_departure,
     };
     by_rate.min(expected.max(wandered))
 }
@@ -290,8 +296,8 @@ fn agreed_drift(bursts: &[OffsetPoint], widths: &[f64], tick: f64) -> Option<f64
         };
         pairs().filter(agrees).count()
     };
-    let all = pairs().map(|pair| (agreeing(drift(pair)), drift(pair)));
-    let best = all.max_by(|a, b| a.0.cmp(&b.0).then(b.1.abs().total_cmp(&a.1.abs())))?;
+    let drifts = pairs().map(|pair| (agreeing(drift(pair)), drift(pair)));
+    let best = drifts.max_by(|a, b| a.0.cmp(&b.0).then(b.1.abs().total_cmp(&a.1.abs())))?;
     // With three bursts, two agreeing pairs imply that all agree.
     (best.0 > 1 && drift_can_be(best.1)).then_some(best.1)
 }
@@ -312,10 +318,10 @@ fn longest_chain(count: usize, agree: impl Fn(usize, usize) -> bool) -> Vec<usiz
     let mut chain_ends: Vec<ChainEnd> = Vec::with_capacity(count);
     for index in 0..count {
         let mut longest = ChainEnd { length: 1, predecessor: None };
-        for before in (index.saturating_sub(BACK)..index).rev() {
-            let length = chain_ends[before].length + 1;
-            if length > longest.length && agree(before, index) {
-                longest = ChainEnd { length, predecessor: Some(before) };
+        for predecessor in (index.saturating_sub(BACK)..index).rev() {
+            let length = chain_ends[predecessor].length + 1;
+            if length > longest.length && agree(predecessor, index) {
+                longest = ChainEnd { length, predecessor: Some(predecessor) };
             }
         }
         chain_ends.push(longest);
@@ -336,10 +342,10 @@ mod tests {
 
     /// Bursts 0.3 s apart, of clocks that drift by 40 ppm. Each has the given error in
     /// microseconds.
-    fn bounds(off: &[f64]) -> Vec<BurstBounds> {
-        let burst = |(number, off): (usize, &f64)| {
+    fn bounds(deviations: &[f64]) -> Vec<BurstBounds> {
+        let burst = |(number, deviations): (usize, &f64)| {
             let timestamp = number as f64 * 3e8;
-            let offset = 40e-6 * timestamp + off * 1e3 + (number * 7919 % 13) as f64 * 100.0;
+            let offset = 40e-6 * timestamp + deviations * 1e3 + (number * 7919 % 13) as f64 * 100.0;
             BurstBounds {
                 burst: u32::try_from(number).unwrap(),
                 timestamp,
@@ -347,11 +353,11 @@ mod tests {
                 upper: offset + 4000.0,
             }
         };
-        off.iter().enumerate().map(burst).collect()
+        deviations.iter().enumerate().map(burst).collect()
     }
 
-    fn outliers_of(off: &[f64]) -> Vec<usize> {
-        wrong_bursts(&bounds(off), 1.0, USUAL_WANDER).bursts
+    fn outliers_of(deviations: &[f64]) -> Vec<usize> {
+        wrong_bursts(&bounds(deviations), 1.0, USUAL_WANDER).bursts
     }
 
     #[test]
@@ -371,19 +377,19 @@ mod tests {
 
     #[test]
     fn the_agreeing_bursts_of_four_or_five_are_used() {
-        for many in [4, 5] {
-            for number in 1..many - 1 {
+        for burst_count in [4, 5] {
+            for number in 1..burst_count - 1 {
                 for off in [500.0, -1000.0] {
-                    let mut bursts = vec![0.0; many];
+                    let mut bursts = vec![0.0; burst_count];
                     bursts[number] = off;
                     let mut bounds = bounds(&bursts);
                     // The same distances as in a run of minutes.
                     bounds.iter_mut().enumerate().for_each(|(number, burst)| {
-                        let more = 40e-6 * (number as f64 * 2e10 - burst.timestamp);
+                        let drift_offset = 40e-6 * (number as f64 * 2e10 - burst.timestamp);
                         (burst.timestamp, burst.lower, burst.upper) =
-                            (number as f64 * 2e10, burst.lower + more, burst.upper + more);
+                            (number as f64 * 2e10, burst.lower + drift_offset, burst.upper + drift_offset);
                     });
-                    assert_eq!(wrong_bursts(&bounds, 1.0, USUAL_WANDER).bursts, [number], "{many} {off}");
+                    assert_eq!(wrong_bursts(&bounds, 1.0, USUAL_WANDER).bursts, [number], "{burst_count} {off}");
                 }
             }
         }

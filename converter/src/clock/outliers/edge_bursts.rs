@@ -27,10 +27,11 @@ pub(crate) fn correct_edges(offsets: &mut [ClockOffset], tick: f64) {
 /// The offset of a burst at an end as the others predict it, limited to the bounds of the burst.
 /// `None` if the prediction is not more precise. `later_offsets` starts with the nearest burst.
 fn predicted_offset(end: ClockOffset, later_offsets: &[ClockOffset], tick: f64) -> Option<f64> {
-    let (&nearest, rest) = later_offsets.split_first()?;
+    let (&nearest, later_values) = later_offsets.split_first()?;
     let gap = (nearest.local - end.local).abs();
     // A burst at this distance gives a sufficiently precise slope.
-    let distant_offset = *rest.iter().find(|far| (far.local - nearest.local).abs() >= gap).or(rest.last())?;
+    let distant_offset =
+        *later_values.iter().find(|far| (far.local - nearest.local).abs() >= gap).or(later_values.last())?;
     let span = (distant_offset.local - nearest.local).abs();
     let times = gap / span;
     // The common part of all round trips does not count. It is the same in both directions, or it

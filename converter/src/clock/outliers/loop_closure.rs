@@ -31,13 +31,13 @@ pub(crate) struct ConsistentPositions {
 
 /// Positions of the clocks of a burst, with the first at 0, and the pairs that contradict them.
 ///
-/// `allowed` gives the maximum error of a correct pair, nanoseconds. If a single pair contradicts
+/// `tolerance` gives the maximum error of a correct pair, nanoseconds. If a single pair contradicts
 /// the others, it is removed from `edges`. O(edges × steps of the solver), or 16 times as much if
 /// there is a contradiction.
 pub(crate) fn consistent_positions(
     nodes: usize,
     edges: &mut Vec<OffsetDifference>,
-    allowed: impl Fn(&OffsetDifference) -> f64,
+    tolerance: impl Fn(&OffsetDifference) -> f64,
 ) -> ConsistentPositions {
     /// A pair without which all others agree.
     struct SuspectedPair {
@@ -54,31 +54,31 @@ pub(crate) fn consistent_positions(
             .then(|| (edge.difference - (to - from)).abs())
     };
     let exceeds_bound = |edge: &OffsetDifference, node_positions: &[Option<f64>]| {
-        away(edge, node_positions).is_some_and(|away| away > allowed(edge))
+        away(edge, node_positions).is_some_and(|away| away > tolerance(edge))
     };
     if !edges.iter().any(|edge| exceeds_bound(edge, &all_positions)) {
         return ConsistentPositions { positions: all_positions, misclosure: None };
     }
-    let excess = |number: usize| away(&edges[number], &all_positions).unwrap_or(0.0) / allowed(&edges[number]);
+    let excess = |number: usize| away(&edges[number], &all_positions).unwrap_or(0.0) / tolerance(&edges[number]);
     let mut worst: Vec<usize> = (0..edges.len()).collect();
     worst.sort_by(|a, b| excess(*b).total_cmp(&excess(*a)));
     let mut suspects = Vec::new();
     for &edge in worst.iter().take(SUSPECTS) {
-        let mut others = edges.clone();
-        let suspect = others.remove(edge);
-        let node_positions = positions(nodes, &others);
+        let mut other_edges = edges.clone();
+        let suspect = other_edges.remove(edge);
+        let node_positions = positions(nodes, &other_edges);
         // A pair that alone joins two parts cannot be checked.
         let Some(nanos) = away(&suspect, &node_positions) else { continue };
-        if !others.iter().any(|edge| exceeds_bound(edge, &node_positions)) {
+        if !other_edges.iter().any(|edge| exceeds_bound(edge, &node_positions)) {
             suspects.push(SuspectedPair { edge, nanos, other_positions: node_positions });
         }
     }
     let pair = |number: usize| (edges[number].from, edges[number].to);
     if let [SuspectedPair { edge: number, nanos, other_positions }] = &suspects[..] {
         let misclosure = LoopMisclosure { pairs: vec![pair(*number)], nanos: *nanos };
-        let others = other_positions.clone();
+        let other_edges = other_positions.clone();
         edges.remove(*number);
-        return ConsistentPositions { positions: others, misclosure: Some(misclosure) };
+        return ConsistentPositions { positions: other_edges, misclosure: Some(misclosure) };
     }
     let nanos = match suspects.iter().map(|suspect| suspect.nanos).reduce(f64::max) {
         Some(nanos) => nanos,

@@ -137,18 +137,18 @@ fn remove_outliers(domain: usize, offsets: &mut Vec<ClockOffset>, tick: f64) -> 
         let usual = usual.get(usual.len() / 2).copied().unwrap_or(0.0);
         let mut index = 1;
         while index < offsets.len() {
-            let (before, here) = (offsets[index - 1], offsets[index]);
-            let distance = away(before, here);
+            let (previous_offset, offset_here) = (offsets[index - 1], offsets[index]);
+            let distance = away(previous_offset, offset_here);
             // With many bursts, the drift is known, and so is the usual change from one burst to
             // the next.
-            let elapsed = here.local - before.local;
+            let elapsed = offset_here.local - previous_offset.local;
             let allowed = allowed_departure(elapsed, agreement.is_some(), offsets.len(), usual, USUAL_WANDER);
             if distance.abs() <= MIN_OUTLIER + 2.0 * tick + allowed {
                 index += 1;
                 continue;
             }
             // The bursts before and after agree, so this one is wrong.
-            if offsets.get(index + 1).is_some_and(|next| away(before, *next).abs() < distance.abs() / 2.0) {
+            if offsets.get(index + 1).is_some_and(|next| away(previous_offset, *next).abs() < distance.abs() / 2.0) {
                 offsets_of_bursts.push(DriftOutlier { domain, kind: OutlierKind::Burst, nanos: distance });
                 offsets.remove(index);
             } else {
@@ -186,14 +186,14 @@ impl BurstLine {
 /// The smallest one-way differences of a pair in a burst, nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct PairDelays {
-    forth: f64,
-    back: f64,
+    forward_delay: f64,
+    backward_delay: f64,
 }
 
 impl PairDelays {
     /// Maximum error of the offset, nanoseconds.
     fn half_trip(&self) -> f64 {
-        ((self.forth + self.back) / 2.0).max(0.0)
+        ((self.forward_delay + self.backward_delay) / 2.0).max(0.0)
     }
 }
 
@@ -264,9 +264,9 @@ impl OffsetFit {
             let forth = corrected(b, t2) - corrected(a, t1);
             let back = corrected(a, t4) - corrected(b, t3);
             let (key, forth, back) = if a < b { ((a, b), forth, back) } else { ((b, a), back, forth) };
-            let pair = pairs.entry(key).or_insert(PairDelays { forth, back });
-            pair.forth = pair.forth.min(forth);
-            pair.back = pair.back.min(back);
+            let pair = pairs.entry(key).or_insert(PairDelays { forward_delay: forth, backward_delay: back });
+            pair.forward_delay = pair.forward_delay.min(forth);
+            pair.backward_delay = pair.backward_delay.min(back);
         }
         // The longer the round trip, the smaller the weight. The resolution of the clocks limits
         // the differences.
@@ -274,7 +274,7 @@ impl OffsetFit {
         let best = pairs.values().map(uncertainty).fold(f64::INFINITY, f64::min);
         let edge = |(&(from, to), pair): (&(usize, usize), &PairDelays)| {
             let weight = (best / uncertainty(pair)).powi(2).max(LIGHTEST);
-            OffsetDifference { from, to, difference: (pair.forth - pair.back) / 2.0, weight }
+            OffsetDifference { from, to, difference: (pair.forward_delay - pair.backward_delay) / 2.0, weight }
         };
         let mut edges: Vec<OffsetDifference> = pairs.iter().map(edge).collect();
         // A correct offset has an error of at most half a round trip.
@@ -297,10 +297,10 @@ impl OffsetFit {
         }
         let half_trips = half_trips(count, &pairs);
         for domain in 1..count {
-            let Some(more) = positions[domain] else { continue };
+            let Some(position) = positions[domain] else { continue };
             if times[domain].count > 0.0 {
                 let BurstLine { centre: local, offset, .. } = lines[domain];
-                next[domain].push(ClockOffset { local, offset: offset + more, half_trip: half_trips[domain] });
+                next[domain].push(ClockOffset { local, offset: offset + position, half_trip: half_trips[domain] });
             }
         }
         misclosure
@@ -320,9 +320,11 @@ impl OffsetFit {
     /// the line starts at the nearer burst and has the slope of the usual drift.
     fn line(&self, domain: usize, centre: f64) -> BurstLine {
         let offsets = &self.offsets[domain];
-        let &[ref all @ .., last] = &offsets[..] else { return BurstLine { centre, offset: 0.0, slope: 0.0 } };
+        let &[ref earlier_offsets @ .., last] = &offsets[..] else {
+            return BurstLine { centre, offset: 0.0, slope: 0.0 };
+        };
         let position = offsets.partition_point(|offset| offset.local <= centre).clamp(1, offsets.len().max(2) - 1);
-        let (Some(&a), b) = (all.get(position - 1), offsets.get(position).copied().unwrap_or(last)) else {
+        let (Some(&a), b) = (earlier_offsets.get(position - 1), offsets.get(position).copied().unwrap_or(last)) else {
             return BurstLine { centre, offset: last.offset, slope: 0.0 };
         };
         if b.local <= a.local {

@@ -89,17 +89,18 @@ struct StepCandidate {
 
 /// The largest jump of `forth.to`'s clock relative to `forth.from`'s, if it exceeds the effect of
 /// drift and noise.
-fn largest_step(forth: &FastestMessages, back: &FastestMessages, noise: f64) -> Option<OffsetStep> {
-    let PairOffsets { mut observations, usual_trip } = quick_offsets(&forth.points, &back.points, noise)?;
+fn largest_step(forward: &FastestMessages, backward: &FastestMessages, noise: f64) -> Option<OffsetStep> {
+    let PairOffsets { mut observations, usual_trip } = quick_offsets(&forward.points, &backward.points, noise)?;
     observations.retain(|observation| (observation.trip - usual_trip).abs() < noise / 2.0);
     // If a step bends the lines, they are steep everywhere.
-    let mut jumps: Vec<f64> = (1..observations.len()).map(|next| off_rate(&observations, next).before.abs()).collect();
+    let mut jumps: Vec<f64> =
+        (1..observations.len()).map(|next| off_rate(&observations, next).offset_before.abs()).collect();
     jumps.sort_by(f64::total_cmp);
     let typical = *jumps.get(jumps.len() / 2)?;
     let steps = (1..observations.len()).map(|next| {
         let (one, next_observation) = (observations[next - 1], observations[next]);
         let OffsetJump { size, min_size } = jump(&observations, next);
-        let step = OffsetStep { domain: forth.to, from: one.timestamp, to: next_observation.timestamp, size };
+        let step = OffsetStep { domain: forward.to, from: one.timestamp, to: next_observation.timestamp, size };
         // A difference between the latencies of both directions moves an offset by half of it, and
         // by at most half of the round trip. A jump of this size proves nothing, because it can
         // come from waiting.
@@ -120,15 +121,18 @@ struct PairOffsets {
 /// Offsets of two clocks by pieces. The pieces are long enough for both
 /// directions to be fast once. In a program with processes that wait for each other, one direction
 /// is slow whenever the other is fast.
-fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> Option<PairOffsets> {
+fn quick_offsets(forward: &[MessagePoint], backward: &[MessagePoint], noise: f64) -> Option<PairOffsets> {
     let mut best_offsets: Option<PairOffsets> = None;
     let mut best_half = f64::INFINITY;
     let mut piece_messages = 1;
     while best_offsets.is_none()
-        || (piece_messages <= MAX_PIECE_MESSAGES && piece_messages * MIN_PIECES <= forth.len().min(back.len()))
+        || (piece_messages <= MAX_PIECE_MESSAGES && piece_messages * MIN_PIECES <= forward.len().min(backward.len()))
     {
-        let observations =
-            if piece_messages == 1 { pair_messages(forth, back) } else { pair_fastest(forth, back, piece_messages) };
+        let observations = if piece_messages == 1 {
+            pair_messages(forward, backward)
+        } else {
+            pair_fastest(forward, backward, piece_messages)
+        };
         let mut trips: Vec<f64> = observations.iter().map(|observation| observation.trip).collect();
         trips.sort_by(f64::total_cmp);
         let usual_trip = *trips.get(trips.len() / 4)?;
@@ -149,33 +153,34 @@ fn quick_offsets(forth: &[MessagePoint], back: &[MessagePoint], noise: f64) -> O
 }
 
 /// Each message with the next message back.
-fn pair_messages(forth: &[MessagePoint], back: &[MessagePoint]) -> Vec<PairedObservation> {
+fn pair_messages(forward: &[MessagePoint], backward: &[MessagePoint]) -> Vec<PairedObservation> {
     let mut position = 0;
-    let observations = forth.iter().map(|point| {
-        while position + 1 < back.len() && back[position].send_time < point.send_time {
+    let observations = forward.iter().map(|point| {
+        while position + 1 < backward.len() && backward[position].send_time < point.send_time {
             position += 1;
         }
-        paired_observation(point, &back[position])
+        paired_observation(point, &backward[position])
     });
     observations.collect()
 }
 
 /// The fastest message of each direction, for pieces of `piece_messages` messages.
-fn pair_fastest(forth: &[MessagePoint], back: &[MessagePoint], piece_messages: usize) -> Vec<PairedObservation> {
-    let fastest = |points: &[MessagePoint]| points.iter().copied().min_by(|a, b| a.took.total_cmp(&b.took));
-    let observations = forth.chunks(piece_messages).filter_map(|piece| {
-        let from = back.partition_point(|point| point.send_time < piece[0].send_time);
-        let to = back.partition_point(|point| point.send_time <= piece[piece.len() - 1].send_time);
-        Some(paired_observation(&fastest(piece)?, &fastest(&back[from..to])?))
+fn pair_fastest(forward: &[MessagePoint], backward: &[MessagePoint], piece_messages: usize) -> Vec<PairedObservation> {
+    let fastest =
+        |points: &[MessagePoint]| points.iter().copied().min_by(|a, b| a.transfer_time.total_cmp(&b.transfer_time));
+    let observations = forward.chunks(piece_messages).filter_map(|piece| {
+        let from = backward.partition_point(|point| point.send_time < piece[0].send_time);
+        let to = backward.partition_point(|point| point.send_time <= piece[piece.len() - 1].send_time);
+        Some(paired_observation(&fastest(piece)?, &fastest(&backward[from..to])?))
     });
     observations.collect()
 }
 
-fn paired_observation(forth: &MessagePoint, back: &MessagePoint) -> PairedObservation {
+fn paired_observation(forward: &MessagePoint, backward: &MessagePoint) -> PairedObservation {
     PairedObservation {
-        timestamp: f64::midpoint(forth.send_time, back.send_time),
-        offset: (forth.took - back.took) / 2.0,
-        trip: forth.took + back.took,
+        timestamp: f64::midpoint(forward.send_time, backward.send_time),
+        offset: (forward.transfer_time - backward.transfer_time) / 2.0,
+        trip: forward.transfer_time + backward.transfer_time,
     }
 }
 
@@ -188,15 +193,15 @@ struct OffsetJump {
 
 /// The jump of the offset before `next`. A change of the rate in between is not a jump.
 fn jump(observations: &[PairedObservation], next: usize) -> OffsetJump {
-    let RateDepartures { before, after } = off_rate(observations, next);
+    let RateDepartures { offset_before: before, offset_after: after } = off_rate(observations, next);
     let min_size = if before * after > 0.0 { before.abs().min(after.abs()) } else { 0.0 };
     OffsetJump { size: observations[next].offset - observations[next - 1].offset, min_size }
 }
 
 /// The deviation of an offset from the rate before it, and from the rate after it.
 struct RateDepartures {
-    before: f64,
-    after: f64,
+    offset_before: f64,
+    offset_after: f64,
 }
 
 /// The deviations of the offset at `next`.
@@ -210,7 +215,7 @@ fn off_rate(observations: &[PairedObservation], next: usize) -> RateDepartures {
     let (time, by) = (other.timestamp - observation.timestamp, other.offset - observation.offset);
     let before = rate((next - 1).saturating_sub(FOR_RATE), next - 1);
     let after = rate(next, (next + FOR_RATE).min(observations.len() - 1));
-    RateDepartures { before: by - before * time, after: by - after * time }
+    RateDepartures { offset_before: by - before * time, offset_after: by - after * time }
 }
 
 #[cfg(test)]
@@ -220,7 +225,7 @@ mod tests {
     fn edge(from: usize, to: usize, offset: impl Fn(f64) -> f64) -> FastestMessages {
         let points = (0..100).map(|n| {
             let send_time = f64::from(n) * 1e8;
-            MessagePoint { send_time, took: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(send_time) }
+            MessagePoint { send_time, transfer_time: 3000.0 + f64::from(n * 31 % 17) * 40.0 + offset(send_time) }
         });
         FastestMessages { from, to, class: DelayClass::Message, points: points.collect(), count: 100 }
     }
@@ -235,7 +240,7 @@ mod tests {
                 let jump = if n > 60 { size } else { 0.0 };
                 MessagePoint {
                     send_time: f64::from(n) * 1e7,
-                    took: 3000.0 + late + if from == 0 { jump } else { -jump },
+                    transfer_time: 3000.0 + late + if from == 0 { jump } else { -jump },
                 }
             };
             FastestMessages { from, to, class: DelayClass::Message, points: (0..100).map(point).collect(), count: 100 }

@@ -197,13 +197,13 @@ mod tests {
     use proptest::prelude::*;
 
     /// Readings once a second of a clock of 2 GHz that runs 30 ppm fast.
-    fn readings(more: impl Fn(u64) -> i64, slept: u64) -> Vec<ClockAnchor> {
+    fn readings(extra_nanos: impl Fn(u64) -> i64, slept: u64) -> Vec<ClockAnchor> {
         let reading = |second: u64| {
             let monotonic_nanos = 5_000_000_000 + second * 1_000_000_000;
             let asleep = if second > 6 { slept } else { 0 };
             let ticks = 2 * (monotonic_nanos + asleep) + 60_000 * second;
             ClockAnchor {
-                ticks: ticks.saturating_add_signed(2 * more(second)),
+                ticks: ticks.saturating_add_signed(2 * extra_nanos(second)),
                 monotonic_nanos,
                 real_nanos: 1_700_000_000_000_000_000 + monotonic_nanos + asleep,
                 bracket: 100,
@@ -218,14 +218,14 @@ mod tests {
         assert_eq!(jumps(&readings(|_| 0, 60_000_000_000), 2_000_000_000, 0.0, false), [], "the machine slept");
         // A real-time clock with a forward or backward step. A forward step of a minute may also be
         // sleep of the machine.
-        for (by, is_set) in [(5_000_000i64, true), (-3_000_000_000, true), (60_000_000_000, false)] {
-            let mut real_readings = readings(|second| if second > 6 { by } else { 0 }, 0);
+        for (step, is_set) in [(5_000_000i64, true), (-3_000_000_000, true), (60_000_000_000, false)] {
+            let mut real_readings = readings(|second| if second > 6 { step } else { 0 }, 0);
             real_readings[7..]
                 .iter_mut()
-                .for_each(|reading| reading.real_nanos = reading.real_nanos.saturating_add_signed(by));
+                .for_each(|reading| reading.real_nanos = reading.real_nanos.saturating_add_signed(step));
             let steps = jumps(&real_readings, 2_000_000_000, 0.0, true);
-            assert_eq!(steps.len(), usize::from(is_set), "{by} {steps:?}");
-            assert_eq!(jumps(&real_readings, 2_000_000_000, 0.0, false).len(), usize::from(by < 0), "{by}");
+            assert_eq!(steps.len(), usize::from(is_set), "{step} {steps:?}");
+            assert_eq!(jumps(&real_readings, 2_000_000_000, 0.0, false).len(), usize::from(step < 0), "{step}");
         }
         let simulated = readings(|second| 7_000_000_000 * i64::try_from(second * second % 5).unwrap_or(0), 0);
         assert_eq!(jumps(&simulated, 2_000_000_000, 0.0, false), [], "the clock drifts from the system's clock");

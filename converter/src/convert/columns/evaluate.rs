@@ -363,9 +363,9 @@ impl<'b> TypeBlock<'b> {
 
     /// A body with the field values that determine the container. `None` if these differ between
     /// records of the block.
-    fn body(&self, columnar: &ColumnarAction) -> Option<Box<[u8]>> {
+    fn body(&self, action: &ColumnarAction) -> Option<Box<[u8]>> {
         let mut body = Vec::new();
-        for cell in &columnar.container_keys {
+        for cell in &action.container_keys {
             let ColumnBytes { width, bytes } = self.columns.column(self.id, cell.part)?;
             let value = bytes.get(..width).filter(|_| cell.scalar.bytes() == Some(width))?;
             if bytes[width..] != bytes[..bytes.len() - width] {

@@ -361,9 +361,9 @@ impl BatchBuilder {
                 *template
             }
             OpValues::Values(values) => {
-                let all = bits.len() + count;
+                let length = bits.len() + count;
                 bits.append(values);
-                bits.resize(all, 0);
+                bits.resize(length, 0);
                 room.push(std::mem::take(values));
                 *template
             }

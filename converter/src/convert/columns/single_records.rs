@@ -123,7 +123,7 @@ impl RowBatch {
             return None;
         }
         let mut site = 0;
-        if program.is_some_and(|program| program.located) {
+        if program.is_some_and(|program| program.has_location) {
             let (number, fields) = body.split_first_chunk()?;
             (site, body) = (u32::from_le_bytes(*number), fields);
         }

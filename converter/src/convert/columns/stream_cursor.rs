@@ -68,7 +68,7 @@ struct ActionValues {
 pub(crate) struct StreamCursor<'r> {
     plan: &'r ConversionPlan<'r>,
     source: OrderedStream<'r>,
-    needs: Arc<RequiredColumns>,
+    required_columns: Arc<RequiredColumns>,
     /// The values found so far, for each record id and action that needs the values of a column.
     /// Two actions may use one column for two value types.
     action_values: Vec<ActionValues>,
@@ -78,11 +78,15 @@ pub(crate) struct StreamCursor<'r> {
 }
 
 impl<'r> StreamCursor<'r> {
-    pub(crate) fn new(plan: &'r ConversionPlan<'r>, source: OrderedStream<'r>, needs: Arc<RequiredColumns>) -> Self {
+    pub(crate) fn new(
+        plan: &'r ConversionPlan<'r>,
+        source: OrderedStream<'r>,
+        required_columns: Arc<RequiredColumns>,
+    ) -> Self {
         Self {
             plan,
             source,
-            needs,
+            required_columns,
             action_values: Vec::new(),
             templates: StreamTemplates::default(),
             records: 0,
@@ -122,7 +126,7 @@ impl<'r> StreamCursor<'r> {
         batch: &mut OpBatch,
     ) -> Result<bool, RunReadError> {
         loop {
-            let needs = self.needs.of(self.plan.streams[self.source.stream].process);
+            let needs = self.required_columns.of(self.plan.streams[self.source.stream].process);
             if let Some((columns, block)) = self.source.next_columns(needs)? {
                 self.evaluate_block(&columns, &block, evaluator, values, timestamps, batch);
                 if !timestamps.is_empty() {
@@ -150,7 +154,7 @@ impl<'r> StreamCursor<'r> {
         timestamps: &mut Vec<i64>,
         batch: &mut OpBatch,
     ) {
-        let needs = self.needs.of(self.plan.streams[self.source.stream].process);
+        let needs = self.required_columns.of(self.plan.streams[self.source.stream].process);
         let is_wanted = |id: u16| needs.get(usize::from(id)).is_some_and(|need| need.rows);
         let (position, first) = ((self.source.stream, block.first_ordinal), block.first_ordinal);
         evaluator.evaluate(columns, position, is_wanted, &mut self.templates, batch);
@@ -192,7 +196,7 @@ impl<'r> StreamCursor<'r> {
     /// Notes the values that occur in columns, each with its first record.
     fn note_column_values(&mut self, columns: &BlockColumns, block: &BlockPosition, values: &mut FirstValues) {
         let process = self.plan.streams[self.source.stream].process;
-        let needs = Arc::clone(&self.needs);
+        let needs = Arc::clone(&self.required_columns);
         for (kind, TypeRecords { id, .. }) in (0u16..).zip(columns.kinds()) {
             let Some(need) = needs.of(process).get(usize::from(id)) else { continue };
             for &ValueColumn { action, part } in &need.columns {
@@ -235,7 +239,7 @@ impl<'r> StreamCursor<'r> {
             self.end = self.end.max(item.corrected_time);
             let program = self.plan.program(self.source.stream, item.position.id);
             if program.is_some() || item.position.is_gap() {
-                let is_located = program.is_some_and(|program| program.located);
+                let is_located = program.is_some_and(|program| program.has_location);
                 rows.add(item, body, is_located, self.source.reader().blocks_read());
             }
             let max_records =

@@ -36,13 +36,13 @@ fn pack(ActionPosition { stream, ordinal, action }: ActionPosition, note: u16) -
 }
 
 /// The note, without its position.
-const fn note_of(packed: &PackedNote) -> u16 {
-    (packed[1] & 0xFFFF) as u16
+const fn note_of(note: &PackedNote) -> u16 {
+    (note[1] & 0xFFFF) as u16
 }
 
 /// The position of a note in a form that can be compared with [`pack`] of a position and 0.
-const fn position_bits(packed: &PackedNote) -> PackedNote {
-    [packed[0], packed[1] & !0xFFFF]
+const fn position_bits(note: &PackedNote) -> PackedNote {
+    [note[0], note[1] & !0xFFFF]
 }
 
 /// Collects notes in any order.

@@ -90,22 +90,23 @@ impl PartCollector {
         log: &mut LinkLog,
         tables: &mut PartTables<'_>,
     ) -> io::Result<()> {
-        let (on, ty) = match &action.op {
+        let (container_target, ty) = match &action.op {
             ActionOp::SetState { target, ty, .. } | ActionOp::PushState { target, ty, .. } => (target, *ty),
-            ActionOp::PopState { target: on, ty, .. } | ActionOp::ResetState { target: on, ty, .. } => (on, *ty),
+            ActionOp::PopState { target: container_target, ty, .. }
+            | ActionOp::ResetState { target: container_target, ty, .. } => (container_target, *ty),
             _ => return Ok(()),
         };
-        if on.is_ambiguous(scope, tables.scratch, tables.symbols) {
+        if container_target.is_ambiguous(scope, tables.scratch, tables.symbols) {
             return Ok(());
         }
-        let container = tables.node(on, scope);
+        let container = tables.node(container_target, scope);
         match &action.op {
             ActionOp::SetState { value, .. } => {
                 self.end_states((container, ty), 0, time, log);
-                self.begin_state(scope, (action, value, on), (container, ty), time, log, tables)
+                self.begin_state(scope, (action, value, container_target), (container, ty), time, log, tables)
             }
             ActionOp::PushState { value, .. } => {
-                self.begin_state(scope, (action, value, on), (container, ty), time, log, tables)
+                self.begin_state(scope, (action, value, container_target), (container, ty), time, log, tables)
             }
             ActionOp::PopState { value, .. } => {
                 let Some(open) = self.stacks.get(&(container, ty)) else { return Ok(()) };
@@ -127,10 +128,10 @@ impl PartCollector {
     }
 
     /// Ends the open states of a stack, except the outermost ones.
-    fn end_states(&mut self, stack: (PathNode, TypeId), keep: usize, time: ActionTime, log: &mut LinkLog) {
+    fn end_states(&mut self, stack: (PathNode, TypeId), kept_depth: usize, time: ActionTime, log: &mut LinkLog) {
         let Some(open) = self.stacks.get_mut(&stack) else { return };
         let ActionTime { position: ActionPosition { stream, ordinal, .. }, time: timestamp } = time;
-        for state in open.drain(keep..).rev() {
+        for state in open.drain(kept_depth..).rev() {
             if let Some(operation) = state.awaits {
                 log.add_part(PartEndpoint { stream, timestamp, ordinal, operation, is_source: false });
             }

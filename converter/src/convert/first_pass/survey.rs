@@ -136,12 +136,12 @@ impl Endpoint<4> for UnpairedEndpoint {
         [packed, ordinal, self.time.cast_unsigned(), self.link << 2 | flags]
     }
 
-    fn of([packed, ordinal, time, link]: [u64; 4]) -> Self {
+    fn of([note, ordinal, time, link]: [u64; 4]) -> Self {
         Self {
             end: if link & 1 == 1 { LinkSide::Start } else { LinkSide::Finish },
-            position: ActionPosition { stream: (packed >> 32) as u32, ordinal, action: (packed >> 16) as u16 },
+            position: ActionPosition { stream: (note >> 32) as u32, ordinal, action: (note >> 16) as u16 },
             time: time.cast_signed(),
-            container: packed as u16,
+            container: note as u16,
             is_partial: link & 2 == 2,
             link: link >> 2,
         }

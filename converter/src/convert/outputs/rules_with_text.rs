@@ -75,15 +75,15 @@ pub(crate) fn convert(
             out.flush()?;
             Ok::<_, ConvertError>(report)
         });
-        let processes = ProcessOfLine { processes, next: None, current: None };
+        let processes = ProcessOfLine { processes, next: None, stream_number: None };
         let mut merged = MergedSink::new((PajeReader::new(text).with_field_announcements(), processes), labels, sink);
         let rules = convert_rules(run, options, &mut merged);
         let diagnostics = merged.diagnostics;
         // Closes the pipe, so that the writing thread ends.
         drop(merged.text);
-        let written = writer_thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let result = writer_thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let mut report = rules?;
-        written?;
+        result?;
         let of_output = |diagnostic: TraceDiagnostic| TraceDiagnostic {
             text: format!("text output `{output}`: {diagnostic}"),
             ..diagnostic
@@ -132,7 +132,7 @@ impl LineProcesses {
 struct ProcessOfLine {
     processes: Receiver<ProcessChange>,
     next: Option<ProcessChange>,
-    current: Option<usize>,
+    stream_number: Option<usize>,
 }
 
 impl ProcessOfLine {
@@ -141,8 +141,8 @@ impl ProcessOfLine {
         loop {
             self.next = self.next.take().or_else(|| self.processes.try_recv().ok());
             match self.next.take_if(|change| change.line <= line) {
-                Some(change) => self.current = change.process,
-                None => return self.current.and_then(|process| u32::try_from(process).ok()),
+                Some(change) => self.stream_number = change.process,
+                None => return self.stream_number.and_then(|process| u32::try_from(process).ok()),
             }
         }
     }

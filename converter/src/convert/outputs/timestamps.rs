@@ -35,7 +35,7 @@ pub(crate) fn corrected_timestamps(
     let options = ConvertOptions { output: None, progress: None, ..options.clone() };
     let mut job = ConversionJob::new(run, &options);
     // Processes with one clock id can turn out to have different clocks.
-    if !options.causal && (options.clock != CorrectionMethod::Graph || job.clocks.domain_of.len() < 2) {
+    if !options.has_causal_pass && (options.clock != CorrectionMethod::Graph || job.clocks.domain_of.len() < 2) {
         return Ok(None);
     }
     let ConversionSetup { mut plan, mut model, mut symbols } = plan(run, &options, &mut job.clocks, &mut Vec::new())?;

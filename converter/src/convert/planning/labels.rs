@@ -45,7 +45,7 @@ impl LabelSuffixes {
     pub(crate) fn of(plan: &ConversionPlan<'_>, model: &RuleModel, symbols: &Symbols) -> Self {
         let mut suffixes = Self::default();
         for (container, kind) in model.containers.iter().enumerate() {
-            let Some(distinct) = kind.distinct else { continue };
+            let Some(distinct) = kind.distinctness else { continue };
             let mut members = members(plan, model, container, distinct, symbols);
             members.sort_unstable();
             for group in members.chunk_by(|a, b| a.hash == b.hash).filter(|same| same.len() > 1) {
@@ -74,19 +74,19 @@ fn members(
     plan: &ConversionPlan<'_>,
     model: &RuleModel,
     container: usize,
-    distinct: Distinctness,
+    distinctness: Distinctness,
     symbols: &Symbols,
 ) -> Vec<LabelMember> {
     let mut ancestor = model.containers[container].parent;
     let (mut is_in_process, mut is_of_host) = (false, false);
     while let Some(parent) = ancestor {
         let kind = &model.containers[parent];
-        is_in_process |= kind.distinct.is_some();
+        is_in_process |= kind.distinctness.is_some();
         is_of_host |= kind.keys.iter().any(|key| key == "host");
         ancestor = kind.parent;
     }
     let is_one_process = plan.streams.iter().all(|stream| stream.identity.process == 0);
-    let may_collide = match distinct {
+    let may_collide = match distinctness {
         Distinctness::Thread => plan.streams.len() > 1,
         Distinctness::Keys | Distinctness::Process => !is_one_process && !is_in_process,
     };
@@ -99,8 +99,8 @@ fn members(
     let mut text = String::new();
     for (number, stream) in (0u32..).zip(&*plan.streams) {
         let process = stream.identity.process;
-        let name = if distinct == Distinctness::Keys { stream.thread_name } else { SymbolId(0) };
-        let thread = match distinct {
+        let name = if distinctness == Distinctness::Keys { stream.thread_name } else { SymbolId(0) };
+        let thread = match distinctness {
             Distinctness::Thread => stream.identity.thread + 1,
             Distinctness::Keys => BY_KEYS,
             Distinctness::Process => 0,
@@ -179,9 +179,9 @@ fn distinguishing_suffixes(run: &OpenRun, streams: &[&StreamFacts]) -> Vec<Optio
         let index = processes.binary_search(&process).ok();
         let first = threads.partition_point(|thread| thread.process < process);
         let end = threads.partition_point(|thread| thread.process <= process);
-        let before = threads.partition_point(|thread| *thread < stream.identity);
+        let position = threads.partition_point(|thread| *thread < stream.identity);
         let process = index.and_then(|index| of_process.get(index));
-        let ordinal = (end - first > 1).then(|| format!("#{}", before - first + 1));
+        let ordinal = (end - first > 1).then(|| format!("#{}", position - first + 1));
         match (process, ordinal) {
             (Some(process), Some(ordinal)) => Some(format!(" ({process}, {ordinal})")),
             (Some(process), None) => Some(format!(" ({process})")),

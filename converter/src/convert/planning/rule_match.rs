@@ -39,7 +39,7 @@ pub(crate) fn mismatch_warnings(
     if !schemas.is_empty() && !rules.records.iter().any(|record| record_types.contains_key(record.layout.name.as_str()))
     {
         let names: Vec<String> = schemas.iter().map(|schema| format!("`{}`", schema.name)).collect();
-        return Err(ConvertError::OtherProgram { spec: spec.clone(), recorded: list_names(&names) });
+        return Err(ConvertError::OtherProgram { spec: spec.clone(), recorded_specs: list_names(&names) });
     }
     let output = output.map(|name| rules.outputs.iter().find(|output| output.name == *name));
     let has_rule = |record: usize| match output {

@@ -73,16 +73,16 @@ impl EndEvents {
             let of_process = ThreadKey { thread: 0, ..identity };
             let of_process = EndEvent { is_process: true, identity: of_process, ..ending(last_known_ticks) };
             match file_ends.last_mut().filter(|(known_file, _)| *known_file == file) {
-                Some((_, known)) => known.extend(&of_process),
+                Some((_, entry)) => entry.extend(&of_process),
                 None => file_ends.push((file, of_process)),
             }
             if has_threads || has_rules {
                 let of_thread = ending(source.end.map(|end| end.0));
                 let is_recorded = source.end.is_some();
-                let known = threads.entry((file, identity.thread));
-                let known = known.or_insert(ThreadEnd { end: of_thread, is_recorded });
-                known.end.extend(&of_thread);
-                known.is_recorded |= is_recorded;
+                let entry = threads.entry((file, identity.thread));
+                let entry = entry.or_insert(ThreadEnd { end: of_thread, is_recorded });
+                entry.end.extend(&of_thread);
+                entry.is_recorded |= is_recorded;
             }
         }
         let thread_ends = threads.into_iter().filter_map(|((file, _), thread)| {

@@ -184,20 +184,20 @@ fn missing_descriptions(process: &ProcessInRun) -> Vec<String> {
     let mut subjects = Vec::new();
     // An empty file belongs to a process that ended before it wrote anything.
     let has_more = process.has_ended || process.missing_blocks > 0 || !process.streams.is_empty();
-    if !process.described && has_more {
+    if !process.has_description && has_more {
         subjects.push("its process and the clock of that process".to_owned());
     }
     let has_records = |stream: &&StreamInRun| stream.records() > 0;
     if process.providers.is_empty() && process.streams.iter().any(|stream| has_records(&stream)) {
         subjects.push("the spec of its records".to_owned());
     }
-    let nameless = process.streams.iter().filter(has_records).filter(|stream| !stream.described);
+    let nameless = process.streams.iter().filter(has_records).filter(|stream| !stream.has_description);
     let nameless: Vec<String> = nameless.map(|stream| stream.number.to_string()).collect();
     match &nameless[..] {
         [] => {}
         [one] => subjects.push(format!("the thread of stream {one}")),
-        [first, others @ ..] => {
-            subjects.push(format!("the threads of stream {first} and of {} more streams", others.len()));
+        [first, later_streams @ ..] => {
+            subjects.push(format!("the threads of stream {first} and of {} more streams", later_streams.len()));
         }
     }
     subjects

@@ -114,9 +114,9 @@ struct LaunchMembers {
     processes: Vec<usize>,
 }
 
-/// The launches in order of time, with the positions of their processes. `running` returns the
+/// The launches in order of time, with the positions of their processes. `running_time` returns the
 /// current time for a process that still runs. It is called only if there are several launch ids.
-fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Option<i64>) -> Vec<LaunchMembers> {
+fn launches_of(processes: &[ProcessInRun], running_time: impl Fn(&ProcessInRun) -> Option<i64>) -> Vec<LaunchMembers> {
     let mut by_id: BTreeMap<LaunchKey<'_>, LaunchMembers> = BTreeMap::new();
     for (number, process) in processes.iter().enumerate() {
         let members = by_id.entry(process.launch_id()).or_default();
@@ -125,7 +125,7 @@ fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Op
     }
     if by_id.len() > 1 {
         for LaunchMembers { time, processes: members } in by_id.values_mut() {
-            let now = members.iter().find_map(|member| running(&processes[*member]));
+            let now = members.iter().find_map(|member| running_time(&processes[*member]));
             if let (Some(time), Some(now)) = (time.as_mut(), now) {
                 time.end = now.max(time.end);
             }
@@ -136,13 +136,13 @@ fn launches_of(processes: &[ProcessInRun], running: impl Fn(&ProcessInRun) -> Op
     all.sort_by_key(|members| (members.time.is_none(), members.time, members.processes[0]));
     let mut launches: Vec<LaunchMembers> = Vec::new();
     for members in all {
-        let overlaps = |before: &LaunchMembers| {
-            members.time.is_none() || before.time.zip(members.time).is_some_and(|(a, b)| b.start <= a.end)
+        let overlaps = |previous_launch: &LaunchMembers| {
+            members.time.is_none() || previous_launch.time.zip(members.time).is_some_and(|(a, b)| b.start <= a.end)
         };
-        match launches.last_mut().filter(|before| overlaps(before)) {
-            Some(before) => {
-                before.time = join_ranges(before.time, members.time);
-                before.processes.extend(members.processes);
+        match launches.last_mut().filter(|previous_launch| overlaps(previous_launch)) {
+            Some(previous_launch) => {
+                previous_launch.time = join_ranges(previous_launch.time, members.time);
+                previous_launch.processes.extend(members.processes);
             }
             None => launches.push(members),
         }

@@ -11,7 +11,7 @@ impl OpenRun {
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
         let mut losses: Vec<Loss> =
-            self.unreadable.iter().map(|diagnostic| Loss::Unreadable { reason: diagnostic.clone() }).collect();
+            self.unreadable_files.iter().map(|diagnostic| Loss::Unreadable { reason: diagnostic.clone() }).collect();
         losses.extend(
             self.copies.iter().map(|file| Loss::Copy { file: file.copy.clone(), used_file: file.used_file.clone() }),
         );
@@ -36,7 +36,7 @@ impl OpenRun {
             if process.dropped_records() > 0 {
                 losses.push(Loss::Dropped { file: file(), records: process.dropped_records() });
             }
-            if let Some(repaired) = process.repaired.filter(|repaired| repaired.damaged_bytes > 0) {
+            if let Some(repaired) = process.repair.filter(|repaired| repaired.damaged_bytes > 0) {
                 losses.push(Loss::LeftOut { file: file(), bytes: repaired.damaged_bytes });
             }
             if process.live_alone {

@@ -42,7 +42,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        self.emit_action(head, main, EntityExtras { fields: &fields, related: &related }, scope.source())
+        self.emit_action(head, main, EntityExtras { fields: &fields, related_containers: &related }, scope.source())
     }
 
     /// Whether a container is another one, or contains it.

@@ -39,9 +39,14 @@ impl<'p> Emitter<'p> {
         let (TemplateTable { heads, bodies }, number) = (&mut self.templates, number as usize);
         if heads.len() <= number {
             heads.resize(number + 1, TemplateHead::NOTHING);
-            bodies.resize_with(number + 1, || TemplateBody { program, action, columnar, template: OpTemplate::none() });
+            bodies.resize_with(number + 1, || TemplateBody {
+                program,
+                action,
+                columnar_action: columnar,
+                template: OpTemplate::none(),
+            });
         }
-        (heads[number], bodies[number]) = (head, TemplateBody { program, action, columnar, template });
+        (heads[number], bodies[number]) = (head, TemplateBody { program, action, columnar_action: columnar, template });
     }
 
     /// Advances to the time of an operation.
@@ -125,7 +130,7 @@ impl<'p> Emitter<'p> {
 
     /// The value that an operation names with this word. In a single pass it may be new.
     fn value_named(&mut self, template: u32, stream: u32, word: u64) -> io::Result<ValueId> {
-        let TemplateBody { program, action, columnar, .. } = self.templates.bodies[template as usize];
+        let TemplateBody { program, action, columnar_action: columnar, .. } = self.templates.bodies[template as usize];
         let ColumnarValue::Named(ty, part) = &columnar.value else { return Ok(value_id(word)) };
         let plan = self.plan;
         let scope = || plan.scope(stream as usize, program, 0, RecordOrigin::default(), &[]);
@@ -238,7 +243,8 @@ impl<'p> Emitter<'p> {
     pub(crate) fn perform_wide(&mut self, op: PendingOp, mut words: &[u64]) -> io::Result<()> {
         self.advance_to(op.corrected_time)?;
         let Some(head) = &self.templates.heads.get(op.template as usize).copied() else { return Ok(()) };
-        let TemplateBody { action, program, columnar, .. } = self.templates.bodies[op.template as usize];
+        let TemplateBody { action, program, columnar_action: columnar, .. } =
+            self.templates.bodies[op.template as usize];
         let Some(wide_words) = &columnar.wide_words else { return Ok(()) };
         let mut next = || {
             let word = words.split_off_first().copied();
@@ -249,19 +255,19 @@ impl<'p> Emitter<'p> {
         let site = if wide_words.site { u32::try_from(next()).unwrap_or(0) } else { 0 };
         let value = self.op_value(head, PendingOp { bits: if wide_words.value { next() } else { 0 }, ..op })?;
         let containers = self.counts.containers;
-        let found = if other == EndpointState::Missing {
+        let endpoint = if other == EndpointState::Missing {
             self.existing_container_of(head, op)
         } else {
             self.instance_of(head, op)?
         };
-        let Some(instance) = found else { return Ok(()) };
+        let Some(instance) = endpoint else { return Ok(()) };
         let stream = op.stream;
         let plan = self.plan;
         let scope = plan.scope(stream as usize, program, 0, RecordOrigin { site, ordinal: op.bits }, &[]);
         let (keys, words) = words.split_at(wide_words.keys.len().min(words.len()));
         self.scratch.clear();
         let fields = self.with_fields(action, &scope, wide_words.fields.iter().zip(words));
-        let extras = EntityExtras { fields: &fields, related: &[] };
+        let extras = EntityExtras { fields: &fields, related_containers: &[] };
         match &action.op {
             ActionOp::SetState { slot, ty, .. } => {
                 self.set(self.instances.stack(instance, *slot), value, stream)?;
@@ -300,10 +306,10 @@ impl<'p> Emitter<'p> {
         &mut self,
         op: PendingOp,
         action: &ProgramAction,
-        columnar: &ColumnarAction,
+        columnar_action: &ColumnarAction,
     ) -> io::Result<Option<EndpointState>> {
         let ActionOp::Link { end, link, .. } = &action.op else { return Ok(Some(EndpointState::InOnlyType)) };
-        let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: columnar.action };
+        let position = ActionPosition { stream: op.stream, ordinal: op.bits, action: columnar_action.action };
         let other = self.survey.partner(position)?;
         if other == EndpointState::Missing && !self.is_kept_open(*end, *link) {
             self.skip(*link);

@@ -46,11 +46,11 @@ impl Emitter<'_> {
         &mut self,
         scope: &RecordScope<'_>,
         target: &ContainerTarget,
-        related: &[(&str, ContainerId)],
+        related_containers: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
         match self.existing_container(scope, target) {
             Some(instance) => Ok(instance),
-            None => self.create_path(scope, target, related),
+            None => self.create_path(scope, target, related_containers),
         }
     }
 
@@ -60,15 +60,15 @@ impl Emitter<'_> {
         &mut self,
         scope: &RecordScope<'_>,
         target: &ContainerTarget,
-        related: &[(&str, ContainerId)],
+        related_containers: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
         let (steps, keys) = self.steps(scope, target);
         let mut parent = None;
-        for (at, &PathStep { node, container, key_count }) in steps.iter().enumerate() {
-            let related = if at + 1 == steps.len() { related } else { &[] };
+        for (depth, &PathStep { node, container, key_count }) in steps.iter().enumerate() {
+            let related_containers = if depth + 1 == steps.len() { related_containers } else { &[] };
             parent = Some(match self.living_instance(node) {
                 Some(instance) => instance,
-                None => self.create(node, container, parent, &keys[..key_count], Some(scope), related)?,
+                None => self.create(node, container, parent, &keys[..key_count], Some(scope), related_containers)?,
             });
         }
         parent.ok_or_else(|| io::ErrorKind::InvalidInput.into())
@@ -173,7 +173,7 @@ impl Emitter<'_> {
         parent: Option<usize>,
         keys: &[KeyPart],
         scope: Option<&RecordScope<'_>>,
-        related: &[(&str, ContainerId)],
+        related_containers: &[(&str, ContainerId)],
     ) -> io::Result<usize> {
         let model = self.model;
         let kind = &model.containers[container];
@@ -183,8 +183,8 @@ impl Emitter<'_> {
         self.counts.containers += 1;
         let time = self.time;
         let id = self.instances.get(number).id;
-        if kind.distinct.is_some() {
-            let is_outer = kind.parent.is_none_or(|parent| model.containers[parent].distinct.is_none());
+        if kind.distinctness.is_some() {
+            let is_outer = kind.parent.is_none_or(|parent| model.containers[parent].distinctness.is_none());
             self.ends.note(owner, kind.is_stream, is_outer, ContainerRef { number, id });
         }
         let parent_id = parent.map_or(ContainerId::ROOT, |parent| self.instances.get(parent).id);
@@ -194,7 +194,7 @@ impl Emitter<'_> {
                 fields.iter().map(|(name, key)| (name.as_str(), key.value())).collect();
             let mut scratch = String::new();
             let mut extra = SinkExtras::new();
-            fill(&mut extra, EntityExtras { fields: &fields, related }, &mut scratch, self.symbols);
+            fill(&mut extra, EntityExtras { fields: &fields, related_containers }, &mut scratch, self.symbols);
             self.counts.paje_events += 1;
             self.sink.event(&PajeEvent::CreateContainer {
                 time,
@@ -222,7 +222,7 @@ impl Emitter<'_> {
     fn owner(&self, container: usize, keys: &[KeyPart]) -> KeyPart {
         let kind = &self.model.containers[container];
         let owner = keys.len().checked_sub(kind.keys.len() + 1).and_then(|index| keys.get(index)).copied();
-        owner.filter(|_| kind.distinct.is_some()).unwrap_or(KeyPart::None)
+        owner.filter(|_| kind.distinctness.is_some()).unwrap_or(KeyPart::None)
     }
 
     /// Fills the placeholders of a container's pattern with keys of its path, fields of
@@ -239,7 +239,7 @@ impl Emitter<'_> {
         let mut holder = Some(container);
         while let Some(container) = holder {
             let kind = &self.model.containers[container];
-            let referent = kind.distinct.map(|_| "");
+            let referent = kind.distinctness.map(|_| "");
             names.splice(0..0, referent.into_iter().chain(kind.keys.iter().map(String::as_str)));
             holder = kind.parent;
         }

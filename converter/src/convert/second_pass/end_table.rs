@@ -43,8 +43,8 @@ impl EndTable {
 
     /// Notes a new container. `is_stream`: it shows the activity of a thread. `is_outer`: its
     /// parent belongs to no process.
-    pub(crate) fn note(&mut self, of: KeyPart, is_stream: bool, is_outer: bool, container: ContainerRef) {
-        let KeyPart::Of { process, thread } = of else { return };
+    pub(crate) fn note(&mut self, subject: KeyPart, is_stream: bool, is_outer: bool, container: ContainerRef) {
+        let KeyPart::Of { process, thread } = subject else { return };
         if process == NO_PROCESS {
             return;
         }

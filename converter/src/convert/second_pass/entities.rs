@@ -58,7 +58,7 @@ pub(super) type NamedValues<'a> = SmallVec<[(&'a str, RuleValue); 8]>;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EntityExtras<'a> {
     pub(super) fields: &'a [(&'a str, RuleValue)],
-    pub(super) related: &'a [(&'a str, ContainerId)],
+    pub(super) related_containers: &'a [(&'a str, ContainerId)],
 }
 
 pub(super) type RelatedContainers<'a> = SmallVec<[(&'a str, ContainerId); 2]>;
@@ -75,11 +75,11 @@ impl Emitter<'_> {
         if let Some(pattern) = &action.collective {
             return self.collective_part(scope, (action, pattern), head, main);
         }
-        if action.fields.is_empty() && action.related.is_empty() {
+        if action.fields.is_empty() && action.related_targets.is_empty() {
             return self.emit_action(head, main, EntityExtras::default(), scope.source());
         }
         let (fields, related) = self.fields(scope, action)?;
-        self.emit_action(head, main, EntityExtras { fields: &fields, related: &related }, scope.source())
+        self.emit_action(head, main, EntityExtras { fields: &fields, related_containers: &related }, scope.source())
     }
 
     pub(super) fn emit_action(
@@ -92,7 +92,7 @@ impl Emitter<'_> {
         let core = EntityCore { time: self.time, container: self.instances.get(instance).id, ty, value };
         self.counts.paje_events += 1;
         let source = source_of(source, self.symbols);
-        if extras.fields.is_empty() && extras.related.is_empty() {
+        if extras.fields.is_empty() && extras.related_containers.is_empty() {
             return self.sink.event(&head.event(core, &[], source));
         }
         let mut extra = SinkExtras::new();
@@ -107,7 +107,7 @@ impl Emitter<'_> {
         action: &'a ProgramAction,
     ) -> io::Result<(NamedValues<'a>, RelatedContainers<'a>)> {
         let mut related = RelatedContainers::new();
-        for (name, target) in &action.related {
+        for (name, target) in &action.related_targets {
             if self.is_ambiguous(scope, target) {
                 continue;
             }
@@ -129,7 +129,7 @@ pub(super) type SinkExtras<'a> = SmallVec<[ExtraField<'a>; 8]>;
 /// become text. `extras` must be empty.
 pub(super) fn fill<'a>(
     extras: &mut SinkExtras<'a>,
-    EntityExtras { fields, related }: EntityExtras<'a>,
+    EntityExtras { fields, related_containers: related }: EntityExtras<'a>,
     scratch: &'a mut String,
     symbols: &'a Symbols,
 ) {

@@ -33,7 +33,7 @@ pub(crate) fn announce(
             let root = action.collective.as_ref().and_then(|pattern| pattern.root.as_ref());
             fields.extend(root.map(|_| (collective::ROOT, ExtraFieldKind::Container)));
             fields.extend(related_fields(action));
-            let source = program.located && operation != EventOperation::CreateContainer;
+            let source = program.has_location && operation != EventOperation::CreateContainer;
             if !fields.is_empty() || source {
                 sink.announce(&FieldSet { operation, fields: &fields, source })?;
             }
@@ -49,7 +49,7 @@ pub(crate) fn announce(
 }
 
 fn related_fields(action: &ProgramAction) -> impl Iterator<Item = (&str, ExtraFieldKind)> {
-    action.related.iter().map(|(how, _)| (how.as_str(), ExtraFieldKind::Container))
+    action.related_targets.iter().map(|(how, _)| (how.as_str(), ExtraFieldKind::Container))
 }
 
 fn operation(op: &ActionOp) -> Option<EventOperation> {

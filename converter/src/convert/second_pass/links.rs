@@ -65,7 +65,12 @@ impl Emitter<'_> {
             return Ok(());
         };
         let (fields, related) = self.fields(scope, action)?;
-        self.link(pair, position.instance, EntityExtras { fields: &fields, related: &related }, scope.source())
+        self.link(
+            pair,
+            position.instance,
+            EntityExtras { fields: &fields, related_containers: &related },
+            scope.source(),
+        )
     }
 
     fn link_value(&mut self, scope: &RecordScope<'_>, value: Option<&LinkValue>) -> Option<LinkValueRef> {
@@ -86,7 +91,7 @@ impl Emitter<'_> {
         };
         let value = self.link_value(scope, value.as_ref());
         let (fields, related) = self.fields(scope, action)?;
-        let extras = EntityExtras { fields: &fields, related: &related };
+        let extras = EntityExtras { fields: &fields, related_containers: &related };
         self.send_open_link((*link, instance), value, extras, scope.source())
     }
 
@@ -140,7 +145,7 @@ impl Emitter<'_> {
     pub(crate) fn pair_endpoint(
         &mut self,
         (end, link): (LinkSide, usize),
-        EndpointPosition { instance, container: here, is_first }: EndpointPosition,
+        EndpointPosition { instance, container, is_first }: EndpointPosition,
         key: LinkKey,
         value: Option<LinkValueRef>,
         other: EndpointState,
@@ -148,8 +153,8 @@ impl Emitter<'_> {
         let model = self.model;
         let variant = match (&model.links[link].variants[..], other) {
             ([_], _) => Some(0),
-            (_, EndpointState::InType(other)) if end == LinkSide::Start => model.variant(link, here, other),
-            (_, EndpointState::InType(other)) => model.variant(link, other, here),
+            (_, EndpointState::InType(other)) if end == LinkSide::Start => model.variant(link, container, other),
+            (_, EndpointState::InType(other)) => model.variant(link, other, container),
             _ => None,
         };
         let holder = self.ancestor(instance, model.links[link].holder);

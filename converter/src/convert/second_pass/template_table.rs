@@ -33,7 +33,7 @@ pub(super) struct TemplateHead {
 pub(super) struct TemplateBody<'p> {
     pub(super) program: &'p RecordProgram,
     pub(super) action: &'p ProgramAction,
-    pub(super) columnar: &'p ColumnarAction,
+    pub(super) columnar_action: &'p ColumnarAction,
     pub(super) template: OpTemplate,
 }
 
@@ -86,7 +86,7 @@ impl TemplateHead {
         declared_value: ValueId(0),
     };
 
-    pub(super) fn new(op: &ActionOp, columnar: &ColumnarAction, is_once: bool) -> Self {
+    pub(super) fn new(op: &ActionOp, columnar_action: &ColumnarAction, is_once: bool) -> Self {
         let (effect, ty, code) = match op {
             ActionOp::SetState { ty, value, .. } => (TemplateEffect::Set, *ty, Some(value)),
             ActionOp::PushState { ty, value, .. } => (TemplateEffect::Push, *ty, Some(value)),
@@ -100,7 +100,7 @@ impl TemplateHead {
                 (TemplateEffect::Create, TypeId::ROOT, None)
             }
         };
-        let (value, declared_value) = match (code, &columnar.value) {
+        let (value, declared_value) = match (code, &columnar_action.value) {
             (Some(ValueCode::Declared(value)), _) => (ValueSource::Declared, *value),
             (_, ColumnarValue::Named(_, OperandSource::Cell(cell))) if is_once && cell.is_name() => {
                 (ValueSource::Text, ValueId(0))

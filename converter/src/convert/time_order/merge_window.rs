@@ -63,7 +63,7 @@ pub(crate) struct MergedStreams {
     /// Streams that have not begun; the earliest is last.
     unread_streams: Vec<UnreadStream>,
     /// Streams that must read their next timestamps.
-    empty: Vec<usize>,
+    empty_streams: Vec<usize>,
     /// Maximum number of records of one stream in a window.
     quota: usize,
     /// The streams with records in the next window.
@@ -111,7 +111,7 @@ impl MergedStreams {
             heads: begins.iter().map(|_| StreamHead::default()).collect(),
             live: Vec::new(),
             unread_streams,
-            empty: Vec::new(),
+            empty_streams: Vec::new(),
             quota: (RECORDS / begins.len().max(1)).max(1),
             counts: Vec::new(),
             spare_buffer: Vec::new(),
@@ -138,10 +138,10 @@ impl MergedStreams {
                 self.unread_streams.pop_if(|next| next.begin <= min_timestamp || self.live.len() < room)
             {
                 self.live.push(stream);
-                self.empty.push(stream);
+                self.empty_streams.push(stream);
             }
             self.live.sort_unstable();
-            self.empty.sort_unstable();
+            self.empty_streams.sort_unstable();
             self.read_on(&mut read)?;
         }
         Ok(())
@@ -149,7 +149,7 @@ impl MergedStreams {
 
     fn read_on<E>(&mut self, mut read: impl FnMut(usize, &mut Vec<i64>) -> Result<bool, E>) -> Result<(), E> {
         let mut has_ended = false;
-        for stream in self.empty.drain(..) {
+        for stream in self.empty_streams.drain(..) {
             let head = &mut self.heads[stream];
             head.index = 0;
             head.is_last = read(stream, &mut head.timestamps)?;
@@ -173,9 +173,11 @@ impl MergedStreams {
         let Self { heads, live, quota, counts, unread_streams, .. } = self;
         counts.clear();
         let last = |stream: &usize| {
-            let (rest, is_last) = (heads[*stream].remaining_timestamps(), heads[*stream].is_last);
-            let available = rest.len().min(*quota);
-            let timestamp = rest.get(available.wrapping_sub(1)).filter(|_| !is_last || available < rest.len());
+            let (remaining_timestamps, is_last) = (heads[*stream].remaining_timestamps(), heads[*stream].is_last);
+            let available = remaining_timestamps.len().min(*quota);
+            let timestamp = remaining_timestamps
+                .get(available.wrapping_sub(1))
+                .filter(|_| !is_last || available < remaining_timestamps.len());
             timestamp.map(|timestamp| (*timestamp, *stream))
         };
         // If no stream has to be read further, the next beginning stream is the limit.
@@ -224,7 +226,7 @@ impl MergedStreams {
         } else if count > (RECORDS * 2).max(4 * self.live.len()) {
             self.quota = (self.quota / 2).max(1);
         }
-        let Self { heads, empty, counts, spare_buffer, .. } = self;
+        let Self { heads, empty_streams: empty, counts, spare_buffer, .. } = self;
         window.keys.reserve(count);
         let mut largest = min_timestamp;
         for (number, WindowShare { stream, records: count }) in (0u64..).zip(&*counts) {
@@ -295,7 +297,7 @@ mod tests {
         let mut positions = vec![0; streams.len()];
         let begins: Vec<i64> = streams.iter().map(|stream| stream.first().copied().unwrap_or(i64::MIN)).collect();
         let mut windows = MergedStreams::new(&begins);
-        let (mut all, mut window, mut counts) = (Vec::new(), MergeWindow::default(), vec![0; streams.len()]);
+        let (mut merged_items, mut window, mut counts) = (Vec::new(), MergeWindow::default(), vec![0; streams.len()]);
         loop {
             windows
                 .fill(|stream, timestamps| {
@@ -308,10 +310,10 @@ mod tests {
                 .unwrap();
             windows.take_window(&mut window);
             if window.is_empty() {
-                return all;
+                return merged_items;
             }
             for (stream, timestamp) in window.turns() {
-                all.push((timestamp, stream, counts[stream as usize]));
+                merged_items.push((timestamp, stream, counts[stream as usize]));
                 counts[stream as usize] += 1;
             }
         }

@@ -25,7 +25,7 @@ pub(crate) struct OrderedStream<'r> {
     plan: &'r ConversionPlan<'r>,
     pub(crate) stream: usize,
     reader: RunStreamReader<'r>,
-    current: Option<OrderedItem>,
+    item: Option<OrderedItem>,
     waiting_items: Option<WaitingItems>,
     last: i64,
     scratch: String,
@@ -68,7 +68,7 @@ impl<'r> OrderedStream<'r> {
             plan,
             stream,
             reader,
-            current: None,
+            item: None,
             waiting_items,
             last: 0,
             scratch: String::new(),
@@ -85,13 +85,13 @@ impl<'r> OrderedStream<'r> {
     /// because their order changes or for reasons of the reader.
     pub(crate) fn next_columns(
         &mut self,
-        needs: &[TypeColumns],
+        type_columns: &[TypeColumns],
     ) -> Result<Option<(BlockColumns, BlockPosition)>, RunReadError> {
         if self.waiting_items.is_some() || self.after_gap.is_some() {
             return Ok(None);
         }
         let Self { plan, stream, last, reader, .. } = self;
-        let is_wanted = |id: u16, part| needs.get(usize::from(id)).is_some_and(|need| need.has(part));
+        let is_wanted = |id: u16, part| type_columns.get(usize::from(id)).is_some_and(|need| need.has(part));
         let found = reader.next_columns(is_wanted, |ticks| plan.raw_timestamp(*stream, ticks) >= *last)?;
         self.read += found.as_ref().map_or(0, |(columns, _)| columns.records() as u64);
         Ok(found)
@@ -130,7 +130,7 @@ impl<'r> OrderedStream<'r> {
 
     /// The current item and the bytes of its record.
     pub(crate) fn item(&self) -> Option<(&OrderedItem, &[u8])> {
-        let item = self.current.as_ref()?;
+        let item = self.item.as_ref()?;
         let body = match &item.block {
             Some(block) => item.position.body(block),
             None => self.reader.body(&item.position),
@@ -164,7 +164,7 @@ impl<'r> OrderedStream<'r> {
             if self.plan.is_wanted(self.stream, position.id, self.item_selection.selects) {
                 let raw = self.last;
                 let corrected = timestamp_map.correct(raw, position.ordinal);
-                self.current = Some(OrderedItem::of_record(corrected, TimedRecord { raw, position, block: None }));
+                self.item = Some(OrderedItem::of_record(corrected, TimedRecord { raw, position, block: None }));
                 return true;
             }
         }
@@ -183,7 +183,7 @@ impl<'r> OrderedStream<'r> {
             }
             return Ok(Some(record));
         }
-        let before = self.last;
+        let old_last = self.last;
         loop {
             let position = self.reader.advance()?;
             if let Some(position) = &position {
@@ -209,17 +209,17 @@ impl<'r> OrderedStream<'r> {
             }
             self.after_gap = record;
             let Some(gap) = gap else { return self.read() };
-            return Ok(Some(self.gap(&gap, before)));
+            return Ok(Some(self.gap(&gap, old_last)));
         }
     }
 
     /// The gap before the current record. Its timestamp is that of the first missing record, if
     /// known, limited to the range between its neighbours.
-    fn gap(&self, gap: &DroppedRecords, before: i64) -> TimedRecord {
+    fn gap(&self, gap: &DroppedRecords, end: i64) -> TimedRecord {
         let (records, ticks) = (self.reader.records_read(), self.reader.ticks());
         let ordinal = records - u64::from(self.after_gap.is_some());
         let after = self.plan.raw_timestamp(self.stream, ticks).max(self.last);
-        let raw = self.plan.raw_timestamp(self.stream, gap.first_ticks).clamp(before, after);
+        let raw = self.plan.raw_timestamp(self.stream, gap.first_ticks).clamp(end, after);
         gap_record(raw, gap, gap.first_ticks, ordinal)
     }
 
@@ -297,7 +297,7 @@ impl TimeOrdered for OrderedStream<'_> {
     type Error = RunReadError;
 
     fn timestamp(&self) -> Option<i64> {
-        self.current.as_ref().map(|item| item.corrected_time)
+        self.item.as_ref().map(|item| item.corrected_time)
     }
 
     fn advance(&mut self) -> Result<(), RunReadError> {
@@ -305,7 +305,7 @@ impl TimeOrdered for OrderedStream<'_> {
             if self.advance_plainly() {
                 return Ok(());
             }
-            self.current = self.read()?.map(|record| {
+            self.item = self.read()?.map(|record| {
                 let timestamp_map = &self.plan.timestamp_maps[self.stream];
                 OrderedItem::of_record(timestamp_map.correct(record.raw, record.position.ordinal), record)
             });
@@ -320,7 +320,7 @@ impl TimeOrdered for OrderedStream<'_> {
             };
             if next.is_some() || waiting_items.at_end {
                 let timestamp_map = &self.plan.timestamp_maps[self.stream];
-                self.current = next.map(|item| OrderedItem {
+                self.item = next.map(|item| OrderedItem {
                     corrected_time: timestamp_map.correct(item.raw, item.position.ordinal),
                     ..item
                 });

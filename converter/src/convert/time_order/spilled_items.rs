@@ -144,11 +144,11 @@ impl SortedItems {
             // The rest of the portion is the start of an item.
             self.portion.drain(..self.position);
             self.position = 0;
-            let (unread, more) =
+            let (unread, has_more) =
                 (self.portion.len(), (self.unread_range.end - self.unread_range.start).min(PORTION_BYTES as u64));
-            self.portion.resize(unread + more as usize, 0);
+            self.portion.resize(unread + has_more as usize, 0);
             spool.read_exact_at(&mut self.portion[unread..], self.unread_range.start)?;
-            self.unread_range.start += more;
+            self.unread_range.start += has_more;
         }
     }
 }

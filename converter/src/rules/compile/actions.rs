@@ -103,11 +103,14 @@ impl ActionCompiler<'_> {
             None => (Vec::new(), None),
         };
         self.add_fields(action, &mut fields)?;
-        let related =
-            action.related.iter().map(|(how, whom)| Ok((how.clone(), self.target(whom)?))).collect::<Result<_, _>>()?;
+        let related = action
+            .related_instances
+            .iter()
+            .map(|(how, whom)| Ok((how.clone(), self.target(whom)?)))
+            .collect::<Result<_, _>>()?;
         let is_by_value = op.container().is_some_and(|container| container.by_value.is_some());
         let (timestamp, condition) = (self.option(action.timestamp.as_ref())?, self.option(action.condition.as_ref())?);
-        Ok(ProgramAction { op, timestamp, condition, fields, related, collective, is_by_value })
+        Ok(ProgramAction { op, timestamp, condition, fields, related_targets: related, collective, is_by_value })
     }
 
     /// Adds the fields of the clause `with`.
@@ -134,7 +137,7 @@ impl ActionCompiler<'_> {
             timestamp: date,
             condition: self.option(line.condition.as_ref())?,
             fields: Vec::new(),
-            related: Vec::new(),
+            related_targets: Vec::new(),
             collective: None,
             is_by_value: false,
         })
@@ -231,7 +234,7 @@ impl ActionCompiler<'_> {
         }
         let mut is_by_value = false;
         for step in &mut steps {
-            if let Some(distinct) = self.model.containers[step.container].distinct {
+            if let Some(distinct) = self.model.containers[step.container].distinctness {
                 let referent = PathReferent::new(distinct, &builtins, &self.model.referents);
                 is_by_value |= !referent.is_own();
                 step.keys.insert(0, ExprCode::Referent(Box::new(referent)));

@@ -53,7 +53,7 @@ pub(crate) fn add_tree(spec: &Spec, model: &mut RuleModel, symbols: &mut Symbols
             parent,
             name: container.name.clone(),
             keys: container.keys.clone(),
-            distinct: Distinctness::of(&container.keys),
+            distinctness: Distinctness::of(&container.keys),
             is_stream: container.stream.is_some(),
             pattern: container.pattern.0.clone(),
             states: Vec::new(),

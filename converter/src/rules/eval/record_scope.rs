@@ -105,8 +105,8 @@ impl RecordScope<'_> {
                 let id = u32::from_le_bytes(*bytes.first_chunk()?);
                 KeyPart::Sym(self.facts.strings.get(id as usize).copied().flatten()?)
             }
-            Scalar::Enum { index, wide } => {
-                let number = if wide { u16::from_le_bytes(*bytes.first_chunk()?) } else { (*bytes.first()?).into() };
+            Scalar::Enum { index, is_wide } => {
+                let number = if is_wide { u16::from_le_bytes(*bytes.first_chunk()?) } else { (*bytes.first()?).into() };
                 KeyPart::Sym(self.program.enums.get(index as usize)?.get(number)?)
             }
             _ => return None,

@@ -106,7 +106,7 @@ pub(crate) struct LiveHeader {
     /// Number of records that the process dropped or overwrote.
     pub(crate) dropped: u64,
     /// Number of overwritten records among these.
-    pub(crate) overwritten: u64,
+    pub(crate) overwrites: u64,
     /// Records with truncated texts, bytes or arrays.
     pub(crate) truncated_records: u64,
     /// Timestamp of the orderly end of the process; 0 if the process did not end in order.
@@ -167,7 +167,7 @@ impl LiveHeader {
             dropped: (0..DROP_COUNTERS)
                 .map(|counter| u64_at(bytes, head::DROP_COUNTERS + counter * 8))
                 .fold(u64_at(bytes, head::OVERWRITTEN), u64::saturating_add),
-            overwritten: u64_at(bytes, head::OVERWRITTEN),
+            overwrites: u64_at(bytes, head::OVERWRITTEN),
             truncated_records: u64_at(bytes, head::TRUNCATED),
             process_end: u64_at(bytes, head::PROCESS_END),
             last_reading: u64_at(bytes, head::LAST_READING),
@@ -284,11 +284,11 @@ impl SlotHead {
         }
     }
 
-    /// Whether `newer`, a head that was read later, describes the same block with the same or more
-    /// records.
-    pub(crate) fn same_block(&self, newer: &Self) -> bool {
+    /// Whether `later_head`, a head that was read later, describes the same block with the same or
+    /// more records.
+    pub(crate) fn same_block(&self, later_head: &Self) -> bool {
         let block = |head: &Self| (head.is_taken, head.stream, head.sequence, head.first, head.flushed_bytes);
-        block(self) == block(newer) && newer.used_bytes >= self.used_bytes
+        block(self) == block(later_head) && later_head.used_bytes >= self.used_bytes
     }
 }
 

@@ -33,7 +33,7 @@ pub struct RecordReader<'r, F> {
     nanos: Box<dyn Fn(u64) -> i64 + 'r>,
     cursors: Vec<RecordCursor<'r>>,
     order: ReadOrder,
-    current: usize,
+    stream_index: usize,
     is_begun: bool,
     damage: Vec<DamagedRange>,
     damaged_records: u64,
@@ -99,7 +99,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
             nanos: Box::new(move |ticks| map.global_from_local(tumit_paje::time::LocalTicks(ticks)).0),
             cursors: cursors.collect(),
             order,
-            current: 0,
+            stream_index: 0,
             is_begun: false,
             damage: Vec::new(),
             damaged_records: 0,
@@ -116,7 +116,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
         if !self.advance()? {
             return Ok(None);
         }
-        let cursor = &self.cursors[self.current];
+        let cursor = &self.cursors[self.stream_index];
         let Some(block_start) = cursor.block_start else { return Ok(None) };
         let body = &cursor.payload[block_start.start..block_start.start + block_start.length];
         Ok(Some(self.decode_record(cursor, block_start, body)))
@@ -158,18 +158,18 @@ impl<'r, F: Family> RecordReader<'r, F> {
     /// Advances to the next record, in the order of this reader. Returns whether there is one.
     fn advance(&mut self) -> Result<bool, RunReadError> {
         if self.order == ReadOrder::Streams {
-            while self.current < self.cursors.len() {
-                self.step(self.current)?;
-                if self.cursors[self.current].block_start.is_some() {
+            while self.stream_index < self.cursors.len() {
+                self.step(self.stream_index)?;
+                if self.cursors[self.stream_index].block_start.is_some() {
                     return Ok(true);
                 }
-                self.cursors[self.current].payload = Vec::new();
-                self.current += 1;
+                self.cursors[self.stream_index].payload = Vec::new();
+                self.stream_index += 1;
             }
             return Ok(false);
         }
         if self.is_begun {
-            self.step(self.current)?;
+            self.step(self.stream_index)?;
         } else {
             for cursor in 0..self.cursors.len() {
                 self.step(cursor)?;
@@ -179,7 +179,7 @@ impl<'r, F: Family> RecordReader<'r, F> {
         let timestamps =
             self.cursors.iter().enumerate().filter_map(|(index, cursor)| Some((cursor.block_start?.nanos, index)));
         let earliest = timestamps.min();
-        self.current = earliest.map_or(self.current, |(_, index)| index);
+        self.stream_index = earliest.map_or(self.stream_index, |(_, index)| index);
         Ok(earliest.is_some())
     }
 

@@ -116,8 +116,9 @@ impl RecordWriter {
         let dropped_records = process.has_ended.then(|| process.dropped_records());
         file.end_with(0, missing_records.records, end_tags(process, ends.process));
         let shapes = process.providers.iter().flat_map(|provider| (provider.base..).zip(&provider.schema.records));
-        let after = process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
-        let next_base = after.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
+        let id_ends =
+            process.providers.iter().map(|provider| usize::from(provider.base) + provider.schema.records.len());
+        let next_base = id_ends.max().and_then(|end| u16::try_from(end).ok()).unwrap_or(1);
         shapes.filter_map(|(id, kind)| RecordShape::of(id, kind)).for_each(|shape| file.set_layout(shape));
         let mut gaps: BTreeMap<u32, VecDeque<DroppedRecords>> = BTreeMap::new();
         for gap in &missing_records.gaps {
@@ -178,9 +179,9 @@ impl RecordWriter {
     /// # Errors
     /// When the system cannot write, or the file's layout cannot hold a value. In the
     /// second case the record is left out.
-    pub fn write<'a, R: AnyRecord<'a>>(&mut self, recorded: &TypedRecord<'a, R>) -> Result<(), WriteError> {
-        let head = &recorded.head;
-        let id = match (recorded.id(), recorded.record.content()) {
+    pub fn write<'a, R: AnyRecord<'a>>(&mut self, record: &TypedRecord<'a, R>) -> Result<(), WriteError> {
+        let head = &record.head;
+        let id = match (record.id(), record.record.content()) {
             (_, Content::Dropped(_)) => ID_DROPPED,
             (Some(id), _) => id,
             (None, Content::Event(event)) => {
@@ -192,7 +193,7 @@ impl RecordWriter {
         };
         let mut body = std::mem::take(&mut self.body);
         body.clear();
-        let encoded = recorded.encode(self.file.names(), &mut body);
+        let encoded = record.encode(self.file.names(), &mut body);
         self.report_gaps(head.stream, head.ticks)?;
         let result = encoded.map_err(WriteError::from).and_then(|()| {
             self.file.set_dropped(head.stream, head.dropped);
@@ -222,10 +223,10 @@ impl RecordWriter {
         self.write_raw(stream, ID_DROPPED, first_ticks, &record.encode())
     }
 
-    /// Reports the gaps of a stream up to `until`, in ticks.
-    fn report_gaps(&mut self, stream: u32, until: u64) -> Result<(), WriteError> {
+    /// Reports the gaps of a stream up to `end`, in ticks.
+    fn report_gaps(&mut self, stream: u32, end: u64) -> Result<(), WriteError> {
         let Some(gaps) = self.gaps.get_mut(&stream) else { return Ok(()) };
-        while let Some(record) = gaps.front().copied().filter(|record| record.last_ticks <= until) {
+        while let Some(record) = gaps.front().copied().filter(|record| record.last_ticks <= end) {
             gaps.pop_front();
             let written = self.file.add_dropped(stream, record.last_ticks, &record);
             written.map_err(|source| WriteError::Write { file: self.path.clone(), source })?;
@@ -338,13 +339,13 @@ pub(crate) fn end_tags(process: &ProcessInRun, end: Option<u64>) -> Vec<u8> {
     if process.clock_wraps > 0 {
         append_integer(&mut tags, tag::CLOCK_WRAPS, process.clock_wraps);
     }
-    let before = process.repaired.unwrap_or_default();
-    let damaged_bytes = process.torn.bytes.saturating_add(before.damaged_bytes);
-    if process.repaired.is_some() || damaged_bytes > 0 {
-        let state = if before.without_live { 2 } else { u64::from(before.unended) };
+    let old_repair = process.repair.unwrap_or_default();
+    let damaged_bytes = process.torn_ranges.bytes.saturating_add(old_repair.damaged_bytes);
+    if process.repair.is_some() || damaged_bytes > 0 {
+        let state = if old_repair.without_live { 2 } else { u64::from(old_repair.has_no_end) };
         append_integer(&mut tags, tag::REPAIRED, state);
         append_integer(&mut tags, tag::REPAIRED_DAMAGE, damaged_bytes);
-        append_integer(&mut tags, tag::REPAIRED_RECORDS, before.live_records);
+        append_integer(&mut tags, tag::REPAIRED_RECORDS, old_repair.live_records);
     }
     tags
 }

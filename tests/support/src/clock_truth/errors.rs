@@ -149,6 +149,6 @@ pub fn options(method: CorrectionMethod) -> ConvertOptions {
 #[must_use]
 pub fn clocks_alone(method: CorrectionMethod) -> ConvertOptions {
     let mut options = options(method);
-    options.causal = false;
+    options.has_causal_pass = false;
     options
 }

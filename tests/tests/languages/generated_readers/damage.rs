@@ -74,7 +74,7 @@ fn wrong_payload(bytes: &[u8], header: bool, random: &mut impl FnMut(usize) -> u
     let (mut blocks, mut position) = (Vec::new(), PREAMBLE_BYTES);
     while position < bytes.len() {
         let block = decode_block(&bytes[position..]).unwrap();
-        blocks.push((block.header, block.stored.to_vec()));
+        blocks.push((block.header, block.stored_body.to_vec()));
         position += block.header.block_bytes();
     }
     let victim = random(blocks.len());

@@ -1,4 +1,5 @@
-//! The modes of the diagram: categories, tasks, messages and the critical path in the diagram itself.
+//! The modes of the diagram: categories, tasks, messages and the critical path in the diagram
+//! itself.
 
 use tests::browser::BrowserPage;
 use tests::page::{

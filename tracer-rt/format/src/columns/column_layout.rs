@@ -60,7 +60,7 @@ impl RecordShape {
     /// The shape of a record type with this id in a file. `None` if a field has an impossible type.
     #[must_use]
     pub fn of(id: u16, kind: &RecordType) -> Option<Self> {
-        let site = kind.located.then_some(SITE);
+        let site = kind.has_location.then_some(SITE);
         let fields = kind.fields.iter().map(|field| match field.ty {
             FieldType::One(Scalar::String | Scalar::Bytes) => Some(TEXT),
             FieldType::One(scalar) => Some(BodyPart::new(width(scalar)?, PartCount::One)),

@@ -68,13 +68,13 @@ const EXCEPTION_BYTES: [u16; 65] = {
 fn plan(numbers: &[i64], base: i64) -> NumberPacking {
     // How many distances need each number of bits.
     let mut counts = [0u16; 65];
-    let mut all = 0;
+    let mut union = 0;
     for number in numbers {
         let distance = number.wrapping_sub(base) as u64;
-        all |= distance;
+        union |= distance;
         counts[bits(distance) as usize] += 1;
     }
-    let widest = bits(all) as usize;
+    let widest = bits(union) as usize;
     let mut best =
         NumberPacking { base, width: widest as u32, bytes: (numbers.len() * widest).div_ceil(8), exceptions: false };
     let mut exceptions = 0;
@@ -137,13 +137,13 @@ fn prefers_steps(values: &[i64], steps: &[i64]) -> bool {
 
 /// Appends numbers of `width` bytes in groups. Linear time.
 pub(super) fn push_groups(out: &mut Vec<u8>, values: &[u64], width: u8) {
-    let mut before = 0;
+    let mut previous = 0;
     for group in values.chunks(GROUP) {
         let (mut plain, mut steps) = ([0; GROUP], [0; GROUP]);
         for ((value, plain), step) in group.iter().zip(&mut plain).zip(&mut steps) {
             *plain = extend(*value, width);
-            *step = extend(value.wrapping_sub(before), width);
-            before = *value;
+            *step = extend(value.wrapping_sub(previous), width);
+            previous = *value;
         }
         let (plain, steps) = (&plain[..group.len()], &steps[..group.len()]);
         if let Some(plan) = constant(plain) {
@@ -340,17 +340,17 @@ fn read_simple(input: &mut ByteReader<'_>, count: usize, width: u8, out: &mut Ve
 
 fn read_groups(input: &mut ByteReader<'_>, count: usize, width: u8, out: &mut Vec<u8>) -> Option<()> {
     let mut numbers = [0; GROUP];
-    let (mut remaining_numbers, mut before) = (count, 0u64);
+    let (mut remaining_numbers, mut previous) = (count, 0u64);
     while remaining_numbers > 0 {
         let numbers = &mut numbers[..remaining_numbers.min(GROUP)];
         remaining_numbers -= numbers.len();
         if read_group(input, numbers)? {
             for number in &mut *numbers {
-                before = number.wrapping_add(before);
-                *number = before;
+                previous = number.wrapping_add(previous);
+                *number = previous;
             }
         } else if let Some(last) = numbers.last() {
-            before = *last;
+            previous = *last;
         }
         match width {
             1 => out.extend(numbers.iter().map(|number| *number as u8)),
@@ -400,11 +400,11 @@ const MAX_WORD_BITS: u32 = 57;
 /// Reads numbers of at most [`MAX_WORD_BITS`] bits.
 /// Each number comes from the eight bytes that begin with its first bit. Each width has its own
 /// loop, in which all offsets are constants.
-fn read_bits(packed: &[u8], width: usize, base: u64, numbers: &mut [u64]) -> Option<()> {
+fn read_bits(bytes: &[u8], width: usize, base: u64, numbers: &mut [u64]) -> Option<()> {
     macro_rules! by_width {
         ($($width:literal)*) => {
             match width {
-                $($width => read_bits_of::<$width>(packed, base, numbers),)*
+                $($width => read_bits_of::<$width>(bytes, base, numbers),)*
                 _ => None,
             }
         };
@@ -425,17 +425,17 @@ fn read_bits_of<const WIDTH: usize>(packed: &[u8], base: u64, numbers: &mut [u64
         let word = u64::from_le_bytes(*bytes.get(offset * WIDTH / 8..)?.first_chunk()?);
         Some(base.wrapping_add(word >> (offset * WIDTH % 8) & mask))
     };
-    let mut rest = &bytes[..];
+    let mut remainder = &bytes[..];
     let (eights, last) = numbers.as_chunks_mut::<TOGETHER>();
     for eight in eights {
-        let (these, _) = rest.split_at_checked(WIDTH + 8)?;
+        let (these, _) = remainder.split_at_checked(WIDTH + 8)?;
         for (index, target) in eight.iter_mut().enumerate() {
             *target = number(these, index)?;
         }
-        rest = rest.get(WIDTH..)?;
+        remainder = remainder.get(WIDTH..)?;
     }
     for (index, target) in last.iter_mut().enumerate() {
-        *target = number(rest, index)?;
+        *target = number(remainder, index)?;
     }
     Some(())
 }

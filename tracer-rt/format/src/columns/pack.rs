@@ -115,9 +115,9 @@ impl BlockPacker {
     }
 
     fn split_into_columns(&mut self, payload: &[u8]) -> Option<()> {
-        let mut rest = payload;
-        while !rest.is_empty() {
-            let head = rest.first_chunk::<RECORD_HEAD_BYTES>()?;
+        let mut remainder = payload;
+        while !remainder.is_empty() {
+            let head = remainder.first_chunk::<RECORD_HEAD_BYTES>()?;
             let id = u16::from_le_bytes([head[0], head[1]]);
             let index = self.kind_of(id)?;
             let kind = self.kinds.get_mut(index)?;
@@ -127,9 +127,9 @@ impl BlockPacker {
             });
             self.order.push(u64::from(number));
             kind.deltas.push(u64::from(u32::from_le_bytes([head[2], head[3], head[4], head[5]])));
-            rest = &rest[RECORD_HEAD_BYTES..];
+            remainder = &remainder[RECORD_HEAD_BYTES..];
             for (part, column) in kind.shape.parts.iter().zip(&mut kind.columns) {
-                rest = column.take(*part, rest)?;
+                remainder = column.take(*part, remainder)?;
             }
         }
         Some(())
@@ -164,31 +164,31 @@ impl BlockPacker {
 impl PackedColumn {
     /// Takes the values of a part and returns the bytes after them.
     #[inline]
-    fn take<'a>(&mut self, part: BodyPart, rest: &'a [u8]) -> Option<&'a [u8]> {
-        let (count, rest) = match part.form {
-            PartCount::One => return self.take_one(part.width, rest),
-            PartCount::Fixed(count) => (count as usize, rest),
+    fn take<'a>(&mut self, part: BodyPart, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let (count, bytes) = match part.form {
+            PartCount::One => return self.take_one(part.width, bytes),
+            PartCount::Fixed(count) => (count as usize, bytes),
             PartCount::Counted => {
-                let (count, rest) = rest.split_first_chunk()?;
+                let (count, bytes) = bytes.split_first_chunk()?;
                 let count = u16::from_le_bytes(*count);
                 self.counts.push(count.into());
-                (usize::from(count), rest)
+                (usize::from(count), bytes)
             }
         };
-        let (values, rest) = rest.split_at_checked(count.checked_mul(part.width.into())?)?;
+        let (values, bytes) = bytes.split_at_checked(count.checked_mul(part.width.into())?)?;
         if part.width == 1 {
             self.bytes.extend_from_slice(values);
         } else {
             self.numbers.extend(values.chunks_exact(part.width.into()).map(number));
         }
-        Some(rest)
+        Some(bytes)
     }
 
     #[inline]
-    fn take_one<'a>(&mut self, width: u8, rest: &'a [u8]) -> Option<&'a [u8]> {
-        let (value, rest) = rest.split_at_checked(width.into())?;
+    fn take_one<'a>(&mut self, width: u8, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let (value, bytes) = bytes.split_at_checked(width.into())?;
         self.numbers.push(number(value));
-        Some(rest)
+        Some(bytes)
     }
 }
 
@@ -208,7 +208,7 @@ fn number(bytes: &[u8]) -> u64 {
 #[derive(Debug)]
 struct PackingMemory {
     lz4: Lz4Table,
-    packed: Vec<u8>,
+    packed_bytes: Vec<u8>,
     /// A hash table of the entries' numbers, from 1.
     cells: Vec<u16>,
     entries: Vec<u64>,
@@ -220,7 +220,7 @@ impl Default for PackingMemory {
     fn default() -> Self {
         Self {
             lz4: Lz4Table(CompressTable::default()),
-            packed: Vec::new(),
+            packed_bytes: Vec::new(),
             cells: vec![0; CELLS],
             entries: Vec::new(),
             indices: Vec::new(),
@@ -310,15 +310,15 @@ fn push_bytes(out: &mut Vec<u8>, bytes: &[u8], tools: &mut PackingMemory) {
         return;
     }
     // The buffer never shrinks, so that only new bytes are set to zero.
-    let room = get_maximum_output_size(bytes.len()).max(tools.packed.len());
-    tools.packed.resize(room, 0);
+    let room = get_maximum_output_size(bytes.len()).max(tools.packed_bytes.len());
+    tools.packed_bytes.resize(room, 0);
     // The buffer is large enough for any input. If packing fails all the same, the bytes stay
     // unchanged.
-    let packed = compress_into_with_table(bytes, &mut tools.packed, &mut tools.lz4.0).unwrap_or(usize::MAX);
+    let packed = compress_into_with_table(bytes, &mut tools.packed_bytes, &mut tools.lz4.0).unwrap_or(usize::MAX);
     if packed + 4 < bytes.len() {
         out.push(method::LZ4);
         out.extend_from_slice(&(packed as u32).to_le_bytes());
-        out.extend_from_slice(&tools.packed[..packed]);
+        out.extend_from_slice(&tools.packed_bytes[..packed]);
     } else {
         out.push(method::PLAIN);
         out.extend_from_slice(bytes);

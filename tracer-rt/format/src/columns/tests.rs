@@ -277,18 +277,21 @@ fn layouts_are_those_of_the_schema() {
         values.flat_map(|scalar| [FieldType::One(*scalar), FieldType::Fixed(*scalar, 9), FieldType::Variable(*scalar)]);
     let forms = forms.chain([FieldType::One(Scalar::String), FieldType::One(Scalar::Bytes)]);
     let fields: Vec<_> = forms.map(|ty| FieldInfo { name: "field".into(), ty }).collect();
-    let record = |level: u32, located, fields: &[FieldInfo]| RecordType {
+    let record = |level: u32, has_location, fields: &[FieldInfo]| RecordType {
         name: format!("record {level}"),
         level,
         kind: RecordKind::Event,
-        located,
+        has_location,
         fields: fields.to_vec(),
     };
     let schema = Schema {
         version: crate::schema::SCHEMA_VERSION,
         name: "test".into(),
         spec_version: 7,
-        levels: vec![LevelInfo { name: "A".into(), enabled: true }, LevelInfo { name: "B".into(), enabled: false }],
+        levels: vec![
+            LevelInfo { name: "A".into(), is_enabled: true },
+            LevelInfo { name: "B".into(), is_enabled: false },
+        ],
         enums: vec![EnumInfo { name: "e".into(), values: vec![EnumValueInfo { name: "v".into(), number: 300 }] }],
         records: vec![record(0, true, &fields), record(1, false, &[]), record(0, false, &fields[1..])],
         sources: vec![],

@@ -341,7 +341,7 @@ impl UnpackedType {
         is_selected: &mut impl FnMut(u16, usize) -> bool,
     ) -> Option<()> {
         numbers::read(input, self.count, 4, &mut self.deltas.bytes)?;
-        for (at, UnpackedColumn { part, counts, values }) in self.columns.iter_mut().enumerate() {
+        for (index, UnpackedColumn { part, counts, values }) in self.columns.iter_mut().enumerate() {
             let width = usize::from(part.width);
             let count = match part.form {
                 PartCount::One => self.count,
@@ -353,7 +353,7 @@ impl UnpackedType {
                 }
             };
             budget.spend(count, width)?;
-            match (part.is_bytes(), is_selected(self.id, at)) {
+            match (part.is_bytes(), is_selected(self.id, index)) {
                 (true, true) => read_bytes(input, count, &mut values.bytes)?,
                 (true, false) => skip_bytes(input, count)?,
                 (false, true) => numbers::read(input, count, part.width, &mut values.bytes)?,

@@ -18,9 +18,9 @@ pub struct BoundType {
     /// For each field of the event, the position of the file's field.
     pub(super) map: Vec<Option<u16>>,
     /// Fields that the file does not have.
-    pub(super) missing: Vec<&'static str>,
+    pub(super) missing_fields: Vec<&'static str>,
     /// The fields have the same order.
-    pub(super) same: bool,
+    pub(super) is_same: bool,
 }
 
 impl SchemaBinding {
@@ -46,12 +46,12 @@ impl BoundType {
             found.and_then(|position| u16::try_from(position).ok())
         };
         let map: Vec<Option<u16>> = event.fields.iter().map(|(name, ty)| find(name, *ty)).collect();
-        let missing =
+        let missing_fields =
             event.fields.iter().zip(&map).filter(|(_, position)| position.is_none()).map(|((name, _), _)| *name);
-        let missing = missing.collect();
-        let same = map.len() == file.fields.len()
+        let missing_fields = missing_fields.collect();
+        let is_same = map.len() == file.fields.len()
             && map.iter().enumerate().all(|(position, file_position)| file_position.map(usize::from) == Some(position));
-        Self { event: u16::try_from(number).ok(), map, missing, same }
+        Self { event: u16::try_from(number).ok(), map, missing_fields, is_same }
     }
 }
 

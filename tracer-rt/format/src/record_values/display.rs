@@ -27,8 +27,8 @@ pub fn event(event: &dyn Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-fn field(before: &str, name: &str, quoted: bool, text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if quoted { write!(f, "{before} {name}={text:?}") } else { write!(f, "{before} {name}={text}") }
+fn field(separator: &str, name: &str, is_quoted: bool, text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if is_quoted { write!(f, "{separator} {name}={text:?}") } else { write!(f, "{separator} {name}={text}") }
 }
 
 impl fmt::Display for RawRecordBytes<'_> {

@@ -10,7 +10,7 @@ static SPEC: Spec = Spec {
         located: false,
         fields: &[
             ("n", FieldType::One(Scalar::U32)),
-            ("tint", FieldType::One(Scalar::Enum { index: 0, wide: false })),
+            ("tint", FieldType::One(Scalar::Enum { index: 0, is_wide: false })),
             ("gone", FieldType::One(Scalar::String)),
             ("all", FieldType::Variable(Scalar::I64)),
         ],
@@ -53,10 +53,10 @@ fn schema() -> Schema {
             name: "e".into(),
             level: 0,
             kind: RecordKind::Event,
-            located: false,
+            has_location: false,
             fields: vec![
                 field("extra", FieldType::One(Scalar::String)),
-                field("tint", FieldType::One(Scalar::Enum { index: 0, wide: false })),
+                field("tint", FieldType::One(Scalar::Enum { index: 0, is_wide: false })),
                 field("n", FieldType::One(Scalar::U16)),
                 field("all", FieldType::Fixed(Scalar::I8, 2)),
             ],
@@ -83,7 +83,7 @@ fn an_older_layout_is_matched_by_name() {
     let blue = Choice::Known(TestTint::Blue);
     let mut out = Vec::new();
     let mut sink = Sink { out: &mut out, names: &mut TestNumbers, enums: Some(&schema.enums) };
-    let ty = FieldType::One(Scalar::Enum { index: 0, wide: false });
+    let ty = FieldType::One(Scalar::Enum { index: 0, is_wide: false });
     assert!(blue.encode(ty, &mut sink) && tint.encode(ty, &mut sink));
     assert!(!Choice::Known(TestTint::Red).encode(ty, &mut sink), "the file's enum has no red");
     assert_eq!(out, [0, 1]);

@@ -24,7 +24,7 @@ pub trait AnyRecord<'a>: Sized {
     /// Creates the record for an event that the spec does not have.
     fn from_unknown(raw: RawRecordBytes<'a>) -> Self;
     /// Creates the record for a report of missing records.
-    fn from_dropped(dropped: DroppedRecords) -> Self;
+    fn from_dropped(drops: DroppedRecords) -> Self;
     /// The content of the record.
     fn content(&self) -> Content<'_, 'a>;
 }
@@ -70,7 +70,7 @@ pub struct Fields<'a> {
 impl<'a> Fields<'a> {
     pub(super) fn new(origin: &Origin<'a>, context: Context<'a>) -> Self {
         let mut starts = Vec::new();
-        if !origin.bound.same {
+        if !origin.bound.is_same {
             let mut position = 0;
             for field in &origin.file.fields {
                 starts.push(position);
@@ -91,7 +91,7 @@ impl<'a> Fields<'a> {
     fn read<T: Field<'a>>(&mut self, index: usize) -> Option<T> {
         let position = usize::from((*self.bound.map.get(index)?)?);
         let field = self.file.fields.get(position)?;
-        let start = if self.bound.same { self.position } else { *self.starts.get(position)? };
+        let start = if self.bound.is_same { self.position } else { *self.starts.get(position)? };
         let rest = self.body.get(start..)?;
         let bytes = rest.get(..field_bytes(field.ty, rest)?)?;
         self.position = start + bytes.len();
@@ -101,7 +101,7 @@ impl<'a> Fields<'a> {
     /// Fields that the file does not have.
     #[must_use]
     pub fn missing_fields(&self) -> &'a [&'static str] {
-        &self.bound.missing
+        &self.bound.missing_fields
     }
 }
 
@@ -204,7 +204,7 @@ impl<'a, R: AnyRecord<'a>> TypedRecord<'a, R> {
     pub fn encode(&self, names: &mut dyn Names, out: &mut Vec<u8>) -> Result<(), FieldMismatch> {
         let content = self.record.content();
         let located = match (&self.origin, content) {
-            (Some(origin), _) => origin.file.located,
+            (Some(origin), _) => origin.file.has_location,
             (None, Content::Event(event)) => event.spec().types[event.kind()].located,
             (None, _) => false,
         };
@@ -250,8 +250,8 @@ fn event_of_file(
     let mut offset = 0;
     for (position, field) in origin.file.fields.iter().enumerate() {
         let misfit = || FieldMismatch { event: origin.file.name.clone(), field: field.name.clone() };
-        let rest = origin.body.get(offset..).ok_or_else(misfit)?;
-        let bytes = field_bytes(field.ty, rest).and_then(|length| rest.get(..length)).ok_or_else(misfit)?;
+        let remainder = origin.body.get(offset..).ok_or_else(misfit)?;
+        let bytes = field_bytes(field.ty, remainder).and_then(|length| remainder.get(..length)).ok_or_else(misfit)?;
         offset += bytes.len();
         let index = origin.bound.map.iter().position(|mapped| mapped.map(usize::from) == Some(position));
         match index.and_then(|index| event.field(index)) {

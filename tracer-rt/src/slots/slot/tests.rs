@@ -60,12 +60,12 @@ fn head() -> SlotHeader {
         state: AtomicU64::new(0),
         last: AtomicU64::new(0),
         first: AtomicU64::new(0),
-        flushed: AtomicU64::new(0),
+        flush_mark: AtomicU64::new(0),
         flushed_last: AtomicU64::new(0),
         sequence: AtomicU64::new(0),
         dropped: AtomicU64::new(0),
         stream: std::sync::atomic::AtomicU32::new(0),
-        taken: std::sync::atomic::AtomicU32::new(0),
+        is_taken: std::sync::atomic::AtomicU32::new(0),
     }
 }
 
@@ -87,7 +87,7 @@ impl ModelProcess {
             let next = state.free.pop();
             if let Some(next) = next {
                 let head = &self.slots[next].head;
-                head.flushed.store(0, Ordering::Relaxed);
+                head.flush_mark.store(0, Ordering::Relaxed);
                 head.last.store(timestamp, Ordering::Relaxed);
                 head.state.store(0, Ordering::Release);
             }

@@ -130,14 +130,14 @@ fn check_paje(
 
 type CheckResult = anyhow::Result<(Option<Spec>, Diagnostics)>;
 
-fn compile(file: &str, since: Option<&str>) -> CheckResult {
+fn compile(file: &str, older_path: Option<&str>) -> CheckResult {
     let result = spec_files::compile_quietly(file, None)?;
-    let (Some(since), Some(spec)) = (since, &result.0) else { return Ok(result) };
-    spec_files::compile_quietly(file, Some(&older_spec::read_older_spec(since, &spec.name)?))
+    let (Some(older_path), Some(spec)) = (older_path, &result.0) else { return Ok(result) };
+    spec_files::compile_quietly(file, Some(&older_spec::read_older_spec(older_path, &spec.name)?))
 }
 
-fn as_text(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> anyhow::Result<ExitStatus> {
-    match compiled {
+fn as_text(file: &str, result: CheckResult, out: &mut impl std::io::Write) -> anyhow::Result<ExitStatus> {
+    match result {
         Ok((spec, diagnostics)) => {
             spec_files::print_diagnostics(&diagnostics);
             let Some(spec) = spec else { return Ok(ExitStatus::InputHasMistakes) };
@@ -151,8 +151,8 @@ fn as_text(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> 
     }
 }
 
-fn as_json(file: &str, compiled: CheckResult, out: &mut impl std::io::Write) -> anyhow::Result<ExitStatus> {
-    let (lines, status) = match compiled {
+fn as_json(file: &str, result: CheckResult, out: &mut impl std::io::Write) -> anyhow::Result<ExitStatus> {
+    let (lines, status) = match result {
         Ok((spec, diagnostics)) => {
             let status = if spec.is_some() { ExitStatus::Done } else { ExitStatus::InputHasMistakes };
             (check_json::lines(file, spec.as_ref(), &diagnostics)?, status)

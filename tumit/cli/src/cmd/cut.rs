@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     options.progress = bar.callback();
     let summary = cut(&run, &options, &selection, folder.path())?;
     drop(bar);
-    let CutSummary { processes, streams, written_records, left_out, unreadable, errors, .. } = summary;
+    let CutSummary { processes, streams, written_records, left_out, unreadable_records, errors, .. } = summary;
     if processes == 0 {
         bail!("no process or thread of `{}` matches the filters: `tumit info` lists them", args.input.display());
     }
@@ -86,9 +86,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     let losses = run.losses();
     printed_diagnostics::print(&loss_diagnostics(&losses));
     printed_diagnostics::print(&errors);
-    if unreadable > 0 {
-        term::note(&format!("tumit: {unreadable} records could not be read and are left out"));
+    if unreadable_records > 0 {
+        term::note(&format!("tumit: {unreadable_records} records could not be read and are left out"));
     }
-    let is_good = losses.is_empty() && unreadable == 0 && errors.is_empty();
+    let is_good = losses.is_empty() && unreadable_records == 0 && errors.is_empty();
     Ok(if is_good { ExitStatus::Done } else { ExitStatus::InputHasMistakes })
 }

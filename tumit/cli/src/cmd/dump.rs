@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     })?;
     out.flush().context("cannot write")?;
     let mut losses = run.losses();
-    losses.extend(listing.unreadable);
+    losses.extend(listing.unreadable_files);
     printed_diagnostics::print(&loss_diagnostics(&losses));
     let (errors, warnings): (Vec<_>, Vec<_>) = listing.diagnostics.into_iter().partition(TraceDiagnostic::is_error);
     printed_diagnostics::print(&errors);

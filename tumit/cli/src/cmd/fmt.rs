@@ -119,14 +119,14 @@ const BOLD: &str = "\x1b[1m";
 const PLAIN: &str = "\x1b[0m";
 
 /// Prints a unified diff, with colours on a terminal.
-fn show(name: &str, before: &str, after: &str, out: &mut impl Write) -> io::Result<()> {
+fn show(name: &str, old_text: &str, new_text: &str, out: &mut impl Write) -> io::Result<()> {
     let color = term::is_stdout_colored();
     let mut line = |style: &str, text: &str| {
         if color { writeln!(out, "{style}{text}{PLAIN}") } else { writeln!(out, "{text}") }
     };
     line(BOLD, &format!("--- {name}"))?;
     line(BOLD, &format!("+++ {name} (formatted)"))?;
-    let diff = TextDiff::from_lines(before, after);
+    let diff = TextDiff::from_lines(old_text, new_text);
     for hunk in diff.unified_diff().iter_hunks() {
         line(BLUE, &hunk.header().to_string())?;
         for change in hunk.iter_changes() {

@@ -89,7 +89,7 @@ fn gather(run: &OpenRun) -> anyhow::Result<RunInfo> {
     let stored: u64 = streams().map(StreamInRun::stored_bytes).sum();
     let in_files = streams().flat_map(|stream| &stream.blocks).filter(|block| !block.live);
     let in_files: u64 = in_files.map(|block| u64::from(block.header.records)).sum();
-    let losses: Vec<Loss> = run.losses().into_iter().chain(census.unreadable.iter().cloned()).collect();
+    let losses: Vec<Loss> = run.losses().into_iter().chain(census.unreadable_files.iter().cloned()).collect();
     let start_ns = wall_clock::start_of(run, &census.clocks);
     let missing_names = changed_names::missing_name_errors(run);
     Ok(RunInfo {
@@ -143,8 +143,8 @@ fn launch_info(launch: &Launch) -> LaunchInfo {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for display")]
-fn ratio(all: u64, count: u64) -> f64 {
-    if count > 0 { all as f64 / count as f64 } else { 0.0 }
+fn ratio(total: u64, count: u64) -> f64 {
+    if count > 0 { total as f64 / count as f64 } else { 0.0 }
 }
 
 fn drop_info(run: &OpenRun, range: &DroppedRange) -> DropInfo {
@@ -178,7 +178,7 @@ fn private_live_message(run: &OpenRun) -> Option<TraceDiagnostic> {
 /// The state of a process, with the information of this machine.
 fn state(process: &ProcessInRun) -> &'static str {
     if process.has_ended {
-        return if process.repaired.is_some_and(|repaired| repaired.unended) { "repaired" } else { "ended" };
+        return if process.repair.is_some_and(|repaired| repaired.has_no_end) { "repaired" } else { "ended" };
     }
     if process.is_running() { "running" } else { "unfinished" }
 }

@@ -99,7 +99,7 @@ fn render(man: &Man, command: &Command, out: &mut dyn Write) -> io::Result<()> {
 /// prose.
 fn sections(out: &mut String, help: &str) {
     let mut verbatim = false;
-    let (mut head, mut before) = ("", "");
+    let (mut head, mut previous_line) = ("", "");
     for line in help.lines() {
         let indented = line.starts_with("  ");
         if verbatim && !indented {
@@ -119,10 +119,10 @@ fn sections(out: &mut String, help: &str) {
         if title != head {
             out.push_str(&format!(".SH \"{title}\"\n"));
             head = title;
-        } else if !indented && before.ends_with('.') {
+        } else if !indented && previous_line.ends_with('.') {
             out.push_str(".PP\n");
         }
-        before = line;
+        previous_line = line;
         if indented && !verbatim {
             out.push_str(".RS 4\n.nf\n");
             verbatim = true;

@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<ExitStatus> {
     check_distinct_processes(&runs)?;
     let folder = OutputFolder::create(&args.output)?;
     // The result does not have the unreadable pieces of the inputs.
-    let mut reported: Vec<TraceDiagnostic> = runs.iter().flat_map(|run| run.unreadable.iter().cloned()).collect();
+    let mut reported: Vec<TraceDiagnostic> = runs.iter().flat_map(|run| run.unreadable_files.iter().cloned()).collect();
     let is_changed = join::mark_as_merged(&mut runs);
     if args.sort {
         reported.extend(write_sorted(args, runs, folder.path())?);
@@ -155,8 +155,9 @@ fn write_sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Resul
         other => other.into(),
     })?;
     drop(bar);
-    let (clock_errors, others): (Vec<_>, Vec<_>) = summary.diagnostics.into_iter().partition(TraceDiagnostic::is_error);
-    printed_diagnostics::print(&others);
+    let (clock_errors, other_errors): (Vec<_>, Vec<_>) =
+        summary.diagnostics.into_iter().partition(TraceDiagnostic::is_error);
+    printed_diagnostics::print(&other_errors);
     // The result itself records the dropped records of a process and its missing blocks.
     let is_absent_in_result = |loss: &Loss| {
         use Loss::{Dropped, MissingBlocks, MissingPart, MissingRecords, NotEnded, Unreadable};
@@ -173,8 +174,8 @@ fn write_sorted(args: &Args, runs: Vec<OpenRun>, folder: &Path) -> anyhow::Resul
     let losses: Vec<Loss> = run.losses().into_iter().filter(is_absent_in_result).collect();
     let mut errors = loss_diagnostics(&losses);
     errors.extend(clock_errors);
-    if summary.unreadable > 0 {
-        let text = format!("{} records could not be decoded and are left out", summary.unreadable);
+    if summary.unreadable_records > 0 {
+        let text = format!("{} records could not be decoded and are left out", summary.unreadable_records);
         errors.push(TraceDiagnostic::error(DiagnosticKind::Damage, text));
     }
     Ok(errors)
@@ -191,12 +192,12 @@ fn copy(processes: &[&ProcessInRun], is_changed: bool, folder: &Path) -> anyhow:
         .map(|number| folder.join(if number == 1 { format!("{stem}.tmt") } else { format!("{stem}-{number}.tmt") }))
         .find(|path| !path.exists())
         .context("no name is left")?;
-    let written = || format!("cannot write `{}`", target.display());
+    let context = || format!("cannot write `{}`", target.display());
     if !is_changed && processes[0].live.is_none() {
-        fs::copy(source, &target).with_context(written)?;
+        fs::copy(source, &target).with_context(context)?;
         return Ok(());
     }
-    let mut file = BufWriter::with_capacity(1 << 20, output_permissions::create_new(&target).with_context(written)?);
+    let mut file = BufWriter::with_capacity(1 << 20, output_permissions::create_new(&target).with_context(context)?);
     join::copy_with_merged_run(processes, &mut file).with_context(|| format!("cannot copy `{}`", source.display()))?;
-    file.flush().with_context(written)
+    file.flush().with_context(context)
 }

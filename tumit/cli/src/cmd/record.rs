@@ -220,14 +220,14 @@ fn cannot_start(name: &OsString, obstacle: StartObstacle) -> ExitStatus {
 struct LibraryPlace {
     library: PathBuf,
     /// The folder, if it is temporary.
-    temporary: Option<TempDir>,
+    temporary_folder: Option<TempDir>,
 }
 
 impl LibraryPlace {
     fn new(args: &Args, folder: &Path, bytes: &[u8]) -> anyhow::Result<Self> {
         let cannot_write = || format!("cannot write the library into `{}`", folder.display());
         let Some(character) = special_character(folder) else {
-            return Ok(Self { library: write(folder, bytes).with_context(cannot_write)?, temporary: None });
+            return Ok(Self { library: write(folder, bytes).with_context(cannot_write)?, temporary_folder: None });
         };
         let temporary = tempfile::Builder::new().prefix("tumit-record-").tempdir().context("cannot create a folder")?;
         let path = temporary.path();
@@ -246,7 +246,7 @@ impl LibraryPlace {
                 character.escape_default()
             ));
         }
-        Ok(Self { library, temporary: Some(temporary) })
+        Ok(Self { library, temporary_folder: Some(temporary) })
     }
 }
 
@@ -256,7 +256,7 @@ fn print_env(args: &Args, folder: &RunFolder, library: &[u8]) -> anyhow::Result<
     let place = LibraryPlace::new(args, folder.path(), library)?;
     let settings = args.settings(folder, place.library);
     // The shell uses the library after the end of this process.
-    place.temporary.map(TempDir::keep);
+    place.temporary_folder.map(TempDir::keep);
     shell_text::print_variables(&settings, &variable)
 }
 
@@ -290,7 +290,7 @@ fn record(
     report(args, folder, &program.end, program.wall_time, command, attachment);
     // A submitted job still needs the library.
     if command.submits {
-        place.temporary.map(TempDir::keep);
+        place.temporary_folder.map(TempDir::keep);
     } else {
         folder.remove_unused();
     }

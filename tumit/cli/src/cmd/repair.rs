@@ -175,7 +175,7 @@ fn prepare(folder: &Path) -> anyhow::Result<()> {
 /// Rejects the repair of files to which a process still writes, and of files with their last
 /// records in another place.
 fn refuse(args: &Args, process: &ProcessInRun, repair: Option<&FileRepair>) -> anyhow::Result<()> {
-    let Some(repair) = repair.filter(|repair| repair.unended) else { return Ok(()) };
+    let Some(repair) = repair.filter(|repair| repair.has_no_end) else { return Ok(()) };
     let empty = |path: &Path| fs::metadata(path).map_or(true, |data| data.len() < PREAMBLE_BYTES as u64);
     if process.live_alone && args.output.is_none() && !empty(&repair.file) {
         bail!(
@@ -244,8 +244,8 @@ fn apply(args: &Args, process: &ProcessInRun, repair: &FileRepair) -> anyhow::Re
     let Some(live) = repair.live.as_ref().filter(|_| args.output.is_none()) else { return Ok(()) };
     // The live file is removed only after the file is on the disk, because it is the only other
     // place with the records.
-    let written = fs::File::open(&target).and_then(|file| file.sync_all());
-    written.with_context(|| format!("cannot write `{}` to the disk", target.display()))?;
+    let result = fs::File::open(&target).and_then(|file| file.sync_all());
+    result.with_context(|| format!("cannot write `{}` to the disk", target.display()))?;
     if repair.live_is_damaged {
         fs::rename(live, damaged_file_name(live)).with_context(|| format!("cannot rename `{}`", live.display()))
     } else {
@@ -262,7 +262,7 @@ fn damaged_file_name(live: &Path) -> PathBuf {
 fn change_list(repair: &FileRepair, args: &Args) -> String {
     let plural = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
     let mut parts = Vec::new();
-    if repair.unended {
+    if repair.has_no_end {
         parts.push("gets an end".to_owned());
     }
     if repair.live_blocks > 0 {

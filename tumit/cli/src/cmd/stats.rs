@@ -226,22 +226,22 @@ const TABLES: [(&str, &[&str]); 6] = [
 /// A table for each kind of rows.
 fn text_tables(title: &str, rows: &[StatsRow], wall_clock: Option<i64>) -> String {
     let mut text = format!("{title}\n");
-    let of = |kind: &str| rows.iter().filter(|row| row.kind == kind).cloned().collect::<Vec<StatsRow>>();
+    let rows_of = |kind: &str| rows.iter().filter(|row| row.kind == kind).cloned().collect::<Vec<StatsRow>>();
     for (kind, heads) in TABLES {
-        let rows = of(kind);
+        let rows = rows_of(kind);
         if rows.is_empty() {
             continue;
         }
-        let mut all = vec![heads.iter().map(|&head| head.to_owned()).collect::<Vec<String>>()];
-        all.extend(rows.iter().map(|row| cells(row, wall_clock)));
+        let mut lines = vec![heads.iter().map(|&head| head.to_owned()).collect::<Vec<String>>()];
+        lines.extend(rows.iter().map(|row| cells(row, wall_clock)));
         // Empty columns are left out. Numbers are aligned right.
         let filled: Vec<usize> =
-            (0..heads.len()).filter(|&column| all.iter().skip(1).any(|row| !row[column].is_empty())).collect();
-        let all: Vec<Vec<String>> =
-            all.into_iter().map(|row| filled.iter().map(|&column| row[column].clone()).collect()).collect();
+            (0..heads.len()).filter(|&column| lines.iter().skip(1).any(|row| !row[column].is_empty())).collect();
+        let lines: Vec<Vec<String>> =
+            lines.into_iter().map(|row| filled.iter().map(|&column| row[column].clone()).collect()).collect();
         let words = [heads[0], "Container", "Value", "Kind", "Communicator", "From", "To", "in"];
         let right: Vec<usize> = (0..filled.len()).filter(|&column| !words.contains(&heads[filled[column]])).collect();
-        text_table::append(&mut text, &all, &right);
+        text_table::append(&mut text, &lines, &right);
     }
     text
 }

@@ -102,7 +102,7 @@ struct SyncReport<'r> {
 impl SyncReport<'_> {
     /// Number of links that the clocks alone reverse.
     fn by_clocks(&self) -> u64 {
-        self.correction.causality.map_or(self.correction.counts.reversed_links, |report| report.reversed)
+        self.correction.causality.map_or(self.correction.counts.reversed_links, |report| report.reversals)
     }
 
     fn text(&self) -> String {

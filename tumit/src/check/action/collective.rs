@@ -86,8 +86,8 @@ fn key_values(scope: &ExprScope<'_>, key: Option<&Key>, diagnostics: &mut Diagno
 }
 
 /// Reports fields that the clause also gives.
-pub(super) fn check_fields(action: &ast::Action, lowered: &Action, diagnostics: &mut Diagnostics) {
-    let Some(part) = &lowered.collective else { return };
+pub(super) fn check_fields(action: &ast::Action, target: &Action, diagnostics: &mut Diagnostics) {
+    let Some(part) = &target.collective else { return };
     let is_given = |name: &str| match name {
         "operation" | "collective" => true,
         "communicator" => !part.communicator.is_empty(),

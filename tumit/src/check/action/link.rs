@@ -52,7 +52,7 @@ pub(super) fn lower(
         });
         key.push(value);
     }
-    if let Some(span) = part.instance.existing {
+    if let Some(span) = part.instance.existing_span {
         diagnostics.push(
             Diagnostic::error(Code::MisplacedExisting, "`existing` is not possible for links")
                 .with_location(span, "not possible here")

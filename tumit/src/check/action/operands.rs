@@ -30,8 +30,8 @@ pub(super) fn entity(
         );
         return None;
     }
-    let all = model.spec.entities.iter().map(|entity| entity.name.as_str());
-    model.report_unknown(Code::UnknownEntity, "state, event, variable or link", name, all, diagnostics);
+    let names = model.spec.entities.iter().map(|entity| entity.name.as_str());
+    model.report_unknown(Code::UnknownEntity, "state, event, variable or link", name, names, diagnostics);
     None
 }
 
@@ -68,12 +68,12 @@ pub(super) fn wrong_verb(
 pub(super) fn held_by(
     model: &SpecModel,
     (name, id): (&Ident, EntityTypeId),
-    (on, span): (Instance, SourceSpan),
+    (instance, span): (Instance, SourceSpan),
     diagnostics: &mut Diagnostics,
 ) -> Option<Instance> {
     let holder = model.spec.entities[id.index()].container;
-    if holder == on.ty {
-        return Some(on);
+    if holder == instance.ty {
+        return Some(instance);
     }
     diagnostics.push(
         Diagnostic::error(
@@ -82,7 +82,7 @@ pub(super) fn held_by(
                 "`{}` belongs to `{}`, not to `{}`",
                 name.text,
                 model.container_name(holder),
-                model.container_name(on.ty)
+                model.container_name(instance.ty)
             ),
         )
         .with_location(span, format!("has no `{}`", name.text))
@@ -128,7 +128,7 @@ pub(in crate::check) fn instance(
     Some(Instance {
         ty,
         keys: lowered.collect(),
-        must_exist: ast_instance.existing.is_some(),
+        must_exist: ast_instance.existing_span.is_some(),
         span: Some(ast_instance.span),
     })
 }
@@ -167,12 +167,12 @@ fn key_value(scope: &ExprScope<'_>, key: &KeyModel, expr: &ast::Expr, diagnostic
                 .with_label(key.span, "declared here"),
         );
     }
-    if let (Expr::Integer(value), Some((least, most))) = (&value, integer_range(key.ty))
-        && !(least..=most).contains(&i128::from(*value))
+    if let (Expr::Integer(value), Some((minimum, maximum))) = (&value, integer_range(key.ty))
+        && !(minimum..=maximum).contains(&i128::from(*value))
     {
         diagnostics.push(
             Diagnostic::error(Code::OutOfRange, format!("{value} is out of range for key `{}`", key.name))
-                .with_location(expr.span, format!("expected {least} to {most}"))
+                .with_location(expr.span, format!("expected {minimum} to {maximum}"))
                 .with_label(key.span, "declared here"),
         );
     }

@@ -60,19 +60,19 @@ impl RuleUsage {
         self.links.push((id, end));
     }
 
-    pub(super) fn collective(&mut self, of: (EntityTypeId, OperationKind), part: CollectiveUse) {
-        self.collectives.entry(of).or_default().push(part);
+    pub(super) fn collective(&mut self, operation: (EntityTypeId, OperationKind), part: CollectiveUse) {
+        self.collectives.entry(operation).or_default().push(part);
     }
 
     /// Reports parts of collective operations with different keys.
     pub(crate) fn check_collectives(&self, model: &SpecModel, diagnostics: &mut Diagnostics) {
         for ((id, kind), parts) in &self.collectives {
-            let Some((first, others)) = parts.split_first() else { continue };
+            let Some((first, later_parts)) = parts.split_first() else { continue };
             let differs = |collective_use: &&CollectiveUse| {
                 !are_compatible(&first.communicator, &collective_use.communicator)
                     || !are_compatible(&first.key, &collective_use.key)
             };
-            for collective_use in others.iter().filter(differs) {
+            for collective_use in later_parts.iter().filter(differs) {
                 let (kind, state) = (kind.word(), &model.spec.entities[id.index()].name);
                 diagnostics.push(
                     Diagnostic::error(

@@ -23,14 +23,14 @@ pub(super) fn comment(text: &str) -> String {
     text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
 }
 
-/// Joins items between `before` and `after`, on lines of at most 120 columns. `separator` follows
+/// Joins items between `prefix` and `suffix`, on lines of at most 120 columns. `separator` follows
 /// each item but the last, and `newline` separates lines.
-pub(super) fn wrap(before: &str, items: &[String], separator: &str, newline: &str, after: &str) -> String {
-    let mut out = String::from(before);
-    let mut column = before.len();
+pub(super) fn wrap(prefix: &str, items: &[String], separator: &str, newline: &str, suffix: &str) -> String {
+    let mut out = String::from(prefix);
+    let mut column = prefix.len();
     for (index, item) in items.iter().enumerate() {
         let last = index + 1 == items.len();
-        let text = format!("{item}{}", if last { after } else { separator });
+        let text = format!("{item}{}", if last { suffix } else { separator });
         if index > 0 && column + 1 + text.len() > 118 {
             out.push_str(newline);
             column = newline.len();
@@ -42,7 +42,7 @@ pub(super) fn wrap(before: &str, items: &[String], separator: &str, newline: &st
         out.push_str(&text);
     }
     if items.is_empty() {
-        out.push_str(after);
+        out.push_str(suffix);
     }
     out
 }

@@ -67,7 +67,7 @@ impl CNames {
     pub(super) fn identifiers<'a>(&'a self, spec: &'a Spec) -> impl Iterator<Item = (String, String)> + 'a {
         let functions = self.functions.iter().zip(&spec.records).flat_map(|(name, record)| {
             let owner = format!("`{}`", record.layout.name);
-            let located = record.layout.located.then(|| (format!("{name}_at"), owner.clone()));
+            let located = record.layout.has_location.then(|| (format!("{name}_at"), owner.clone()));
             [(name.clone(), owner)].into_iter().chain(located)
         });
         let values = self.values.iter().zip(&spec.enums).flat_map(|(names, item)| {

@@ -270,7 +270,7 @@ impl CReaderHeader<'_> {
             types.push(format!(
                 "{{\"{}\", {}, {}u, {}, sizeof(struct {})}}",
                 record.layout.name,
-                record.layout.located,
+                record.layout.has_location,
                 fields.len(),
                 if fields.is_empty() { "NULL" } else { &table },
                 event.structure,
@@ -302,13 +302,13 @@ impl CReaderHeader<'_> {
             FieldType::Fixed(_, count) => ("TUMIT1R_FIXED", count),
             FieldType::Variable(_) => ("TUMIT1R_VARIABLE", 0),
         };
-        let (wide, choice) = match scalar {
-            Scalar::Enum { index, wide } => (wide, format!("&tumit1r_enums_{}[{index}]", self.names.trace)),
+        let (is_wide, choice) = match scalar {
+            Scalar::Enum { index, is_wide } => (is_wide, format!("&tumit1r_enums_{}[{index}]", self.names.trace)),
             _ => (false, "NULL".to_owned()),
         };
         let place = |name: &str| format!("offsetof(struct {structure}, {name})");
         format!(
-            "{{\"{}\", {form}, {}, {wide}, {count}u, {choice}, {}, {}}}",
+            "{{\"{}\", {form}, {}, {is_wide}, {count}u, {choice}, {}, {}}}",
             field.name,
             runtime::scalar_name(scalar),
             place(&member.name),

@@ -119,7 +119,7 @@ pub(super) fn write(out: &mut String, header: &CHeader<'_>, index: usize) -> Res
     let record = &header.spec.records[index];
     let function = &header.names.functions[index];
     let signature = CSignature::new(header, index);
-    let located = record.layout.located;
+    let located = record.layout.has_location;
     let mut declarations = signature.declarations.clone();
     let name = if located { format!("{function}_at") } else { function.clone() };
     if located {
@@ -185,7 +185,7 @@ fn body(
             out,
             "    unsigned char *tumit1_p = tumit1_try({level_macro}, {index}u, {bytes}u, &tumit1_target);"
         );
-        put(out, signature, layout.located, 4);
+        put(out, signature, layout.has_location, 4);
         return Ok(());
     }
     let _ = write!(out, "    uint32_t tumit1_level_word = {level_macro};\n    if (tumit1_level_word != 0) {{\n");
@@ -196,9 +196,9 @@ fn body(
         format!("        unsigned char *tumit1_p = tumit1_begin(tumit1_level_word + (TUMIT1_TRUNCATABLE + {index}u), ");
     let next = format!("\n{}", " ".repeat(12));
     out.push_str(&wrap(&head, &sizes(signature, bytes), " +", &next, ", &tumit1_target);\n"));
-    put(out, signature, layout.located, 8);
+    put(out, signature, layout.has_location, 8);
     let mut arguments = vec!["tumit1_level_word".to_owned(), "tumit1_limit(&tumit1_target)".to_owned()];
-    arguments.extend(layout.located.then(|| "tumit1_position".to_owned()));
+    arguments.extend(layout.has_location.then(|| "tumit1_position".to_owned()));
     arguments.extend(signature.names.iter().cloned());
     out.truncate(out.trim_end_matches("\n").len());
     out.push_str(" else if (tumit1_limit(&tumit1_target) != 0) {\n");
@@ -221,7 +221,7 @@ fn cut(out: &mut String, header: &CHeader<'_>, index: usize, signature: &CSignat
     let Some(bytes) = varying_bytes(layout) else { return };
     let next = |depth: usize| format!("\n{}", " ".repeat(depth));
     let mut declarations = vec!["uint32_t tumit1_level_word".to_owned(), "uint64_t tumit1_size_limit".to_owned()];
-    declarations.extend(layout.located.then(|| "struct tumit1_site *tumit1_position".to_owned()));
+    declarations.extend(layout.has_location.then(|| "struct tumit1_site *tumit1_position".to_owned()));
     declarations.extend(signature.declarations.iter().cloned());
     let head = format!("\nTUMIT1_COLD void tumit1_cut_{}(", header.names.functions[index]);
     out.push_str(&wrap(&head, &declarations, ",", &next(8), ") {\n"));
@@ -239,7 +239,7 @@ fn cut(out: &mut String, header: &CHeader<'_>, index: usize, signature: &CSignat
     }
     let head = format!("    tumit1_p = tumit1_begin_cut(tumit1_level_word + {index}u, ");
     out.push_str(&wrap(&head, &sizes, " +", &next(8), ", &tumit1_target);\n"));
-    put(out, signature, layout.located, 4);
+    put(out, signature, layout.has_location, 4);
     out.push_str("}\n");
 }
 
@@ -252,14 +252,14 @@ fn varying_bytes(layout: &RecordType) -> Option<usize> {
 /// Bytes of the fields of constant size in a record, and of its head.
 fn constant_bytes(layout: &RecordType) -> usize {
     let fixed: usize = layout.fields.iter().filter_map(|field| field.ty.bytes()).sum();
-    RECORD_HEAD_BYTES + usize::from(layout.located) * 4 + fixed
+    RECORD_HEAD_BYTES + usize::from(layout.has_location) * 4 + fixed
 }
 
 /// Writes the fields of a record that has begun, and publishes the record.
-fn put(out: &mut String, signature: &CSignature, located: bool, depth: usize) {
+fn put(out: &mut String, signature: &CSignature, has_location: bool, depth: usize) {
     let indent = " ".repeat(depth);
     let _ = writeln!(out, "{indent}if (tumit1_p != NULL) {{");
-    if located {
+    if has_location {
         let _ = writeln!(out, "{indent}    tumit1_p = tumit1_put_u32(tumit1_p, tumit1_site_id(tumit1_position));");
     }
     for line in signature.fields.iter().flat_map(|field| &field.stores) {

@@ -71,7 +71,7 @@ fn describe(out: &mut String, spec: &Spec, schema: &[u8], tag: &str, words: &[St
         compressed_schema.bytes.iter().map(ToString::to_string),
     );
     let levels = spec.levels.iter().zip(words).map(|(level, word)| {
-        format!("{{{}, &{word}, {}}}", type_declarations::string(&level.name), u8::from(level.enabled))
+        format!("{{{}, &{word}, {}}}", type_declarations::string(&level.name), u8::from(level.is_enabled))
     });
     array(out, "struct tumit1_level", &format!("tumit1_levels_{tag}"), levels);
     let runs = runs(spec);
@@ -174,10 +174,10 @@ fn pack(schema: &[u8]) -> CompressedSchema {
     let mut literals = usize::from(token >> 4);
     let mut position = 1;
     if literals == 15 {
-        while let Some(more) = packed.get(position) {
-            literals += usize::from(*more);
+        while let Some(byte) = packed.get(position) {
+            literals += usize::from(*byte);
             position += 1;
-            if *more != 255 {
+            if *byte != 255 {
                 break;
             }
         }
@@ -186,12 +186,12 @@ fn pack(schema: &[u8]) -> CompressedSchema {
     let high = u8::try_from(literals.min(15)).unwrap_or(15);
     let mut bytes = vec![high << 4 | token & 15];
     if literals >= 15 {
-        let mut rest = literals - 15;
-        while rest >= 255 {
+        let mut remainder = literals - 15;
+        while remainder >= 255 {
             bytes.push(255);
-            rest -= 255;
+            remainder -= 255;
         }
-        bytes.push(u8::try_from(rest).unwrap_or(255));
+        bytes.push(u8::try_from(remainder).unwrap_or(255));
     }
     let base = bytes.len();
     bytes.extend([0; PREFIX]);

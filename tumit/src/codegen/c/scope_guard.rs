@@ -17,7 +17,7 @@ struct GuardMember {
 
 /// The members of the guard: the task number, and the source position of the begin.
 fn members(header: &CHeader<'_>, span: &SpanType, signature: &CSignature) -> Vec<GuardMember> {
-    let located = |record: RecordId| header.spec.records[record.index()].layout.located;
+    let located = |record: RecordId| header.spec.records[record.index()].layout.has_location;
     let mut members = Vec::new();
     if located(span.end) {
         let value = if located(span.begin) { "tumit1_position" } else { "NULL" }.to_owned();
@@ -63,8 +63,8 @@ fn write_guard(out: &mut String, header: &CHeader<'_>, span: &SpanType, class: &
     // If the method for the end is not called, the parameters of the end are absent.
     let by_itself = span.absent_end.map_or(end, |absent| &names[absent.index()]);
     let site = |located: bool, name: &str| if located { format!("{name}_at") } else { name.to_owned() };
-    let begin_located = header.spec.records[span.begin.index()].layout.located;
-    let end_located = header.spec.records[span.end.index()].layout.located;
+    let begin_located = header.spec.records[span.begin.index()].layout.has_location;
+    let end_located = header.spec.records[span.end.index()].layout.has_location;
     let mut declarations = signature.declarations.clone();
     let mut arguments = signature.names.clone();
     if begin_located {

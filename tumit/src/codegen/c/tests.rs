@@ -11,7 +11,7 @@ fn event(name: &str, kind: RecordKind, fields: &[(&str, FieldType)]) -> RecordDe
         name: name.into(),
         level: 0,
         kind,
-        located: false,
+        has_location: false,
         fields: fields.iter().map(|(name, ty)| FieldInfo { name: (*name).into(), ty: *ty }).collect(),
     };
     RecordDecl { name: name.into(), doc: String::new(), level: LevelId(0), layout, fields: Vec::new() }
@@ -20,7 +20,7 @@ fn event(name: &str, kind: RecordKind, fields: &[(&str, FieldType)]) -> RecordDe
 fn spec(records: Vec<RecordDecl>) -> Spec {
     Spec {
         name: "demo".into(),
-        levels: vec![Level { name: "APP".into(), doc: String::new(), enabled: true }],
+        levels: vec![Level { name: "APP".into(), doc: String::new(), is_enabled: true }],
         records,
         ..Spec::default()
     }

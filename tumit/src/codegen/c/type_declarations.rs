@@ -119,9 +119,9 @@ impl CElement {
             Scalar::Bool => cast("bool", "u8", "(uint8_t)(", " ? 1 : 0)"),
             Scalar::Date => plain("tumit1_date", "u64"),
             Scalar::Pointer => cast("const void *", "u64", "(uint64_t)(uintptr_t)", ""),
-            Scalar::Enum { index, wide } => {
+            Scalar::Enum { index, is_wide } => {
                 let ty = names.enums.get(index as usize).map_or("int".into(), |name| format!("enum {name}"));
-                if wide { cast(&ty, "u16", "(uint16_t)", "") } else { cast(&ty, "u8", "(uint8_t)", "") }
+                if is_wide { cast(&ty, "u16", "(uint16_t)", "") } else { cast(&ty, "u8", "(uint8_t)", "") }
             }
             Scalar::Interned => cast("const char *", "u32", "tumit1_intern(", ")"),
             Scalar::String => plain("const char *", "bytes"),

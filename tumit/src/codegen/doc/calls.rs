@@ -118,7 +118,7 @@ fn parameter_list(signature: &str, record: &RecordDecl) -> String {
 
 /// The functions of the modules of the levels.
 fn rust_functions(spec: &Spec, options: &CodegenOptions) -> HashMap<String, CallFunction> {
-    let surroundings = rust::CodeContext { visibility: quote::quote!(pub), watched: &[] };
+    let surroundings = rust::CodeContext { visibility: quote::quote!(pub), watched_files: &[] };
     let file = rust::tokens(spec, options, &surroundings).ok().and_then(|tokens| syn::parse2::<syn::File>(tokens).ok());
     let mut functions = HashMap::new();
     for item in file.map(|file| file.items).unwrap_or_default() {

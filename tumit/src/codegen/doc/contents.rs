@@ -26,7 +26,7 @@ pub(super) struct EventFacts<'a> {
     pub(super) doc: &'a str,
     pub(super) kind: DeclarationKind,
     /// Whether its records contain their position in the source of the program.
-    pub(super) located: bool,
+    pub(super) has_location: bool,
     pub(super) parameters: Vec<EventParameter<'a>>,
     /// Parameters that a span records at its end.
     pub(super) end_parameters: Vec<EventParameter<'a>>,
@@ -150,7 +150,7 @@ fn event<'a>(spec: &'a Spec, id: RecordId, index: &RecordIndex, calls: &ExampleC
             Some(span) if span.is_async => DeclarationKind::AsyncSpan,
             Some(_) => DeclarationKind::Span,
         },
-        located: record.layout.located,
+        has_location: record.layout.has_location,
         parameters: parameters(spec, record).collect(),
         end_parameters,
         sizes,
@@ -175,7 +175,7 @@ fn parameters<'a>(spec: &'a Spec, record: &'a RecordDecl) -> impl Iterator<Item 
 
 /// `14 bytes`, `at least 16 bytes`.
 fn size(record: &RecordType) -> String {
-    let site = if record.located { 4 } else { 0 };
+    let site = if record.has_location { 4 } else { 0 };
     let least: usize = record.fields.iter().map(|field| field.ty.bytes().unwrap_or(2)).sum();
     let varies = record.fields.iter().any(|field| field.ty.bytes().is_none());
     format!("{}{} bytes", if varies { "at least " } else { "" }, RECORD_HEAD_BYTES + site + least)

@@ -120,9 +120,9 @@ fn head(out: &mut String, facts: &ReferenceFacts<'_>) {
         fact(format!("version {}", spec.version));
     }
     let events = spec.events();
-    for (count, what) in [(events, "event"), (spec.spans.len(), "span"), (spec.levels.len(), "level")] {
+    for (count, noun) in [(events, "event"), (spec.spans.len(), "span"), (spec.levels.len(), "level")] {
         if count > 0 {
-            fact(format!("{count} {what}{}", if count == 1 { "" } else { "s" }));
+            fact(format!("{count} {noun}{}", if count == 1 { "" } else { "s" }));
         }
     }
     let files: Vec<_> =

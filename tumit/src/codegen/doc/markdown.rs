@@ -35,7 +35,7 @@ fn head(out: &mut String, facts: &ReferenceFacts<'_>) {
             out,
             "| {} | {} | {} |",
             code(&level.name),
-            if level.enabled { "on" } else { "off" },
+            if level.is_enabled { "on" } else { "off" },
             links.join(", ")
         );
     }
@@ -54,7 +54,7 @@ fn heading(event: &EventFacts<'_>) -> String {
 fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level, events: &[EventFacts<'_>]) {
     let _ = write!(out, "\n## Level `{}`\n", level.name);
     prose(out, &level.doc);
-    if !level.enabled {
+    if !level.is_enabled {
         out.push_str("\nOff by default.\n");
     }
     for event in events {
@@ -63,7 +63,7 @@ fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level, events: &[
         parameters(out, event);
         let sizes = event.sizes.iter();
         let sizes: Vec<_> = sizes.map(|(part, size)| format!("{part} {size}").trim().to_owned()).collect();
-        let located = if event.located { ", with its source position" } else { "" };
+        let located = if event.has_location { ", with its source position" } else { "" };
         let _ = write!(out, "\nA record has {}{located}.\n", sizes.join(", "));
         if !event.calls.is_empty() {
             out.push('\n');
@@ -183,8 +183,8 @@ fn branch(text: &mut String, facts: &ReferenceFacts<'_>, id: ContainerTypeId, fi
         let _ = writeln!(text, "{prefix}{}{kind} {}{ends}", marks(index).0, entity.name);
     }
     for (index, id) in inner.into_iter().enumerate() {
-        let (head, below) = marks(entities.len() + index);
-        branch(text, facts, id, &format!("{prefix}{head}"), &format!("{prefix}{below}"));
+        let (head, child_mark) = marks(entities.len() + index);
+        branch(text, facts, id, &format!("{prefix}{head}"), &format!("{prefix}{child_mark}"));
     }
 }
 

@@ -144,15 +144,15 @@ impl ValuePassing {
     }
 
     /// An integer with fewer bits than a default integer.
-    fn small_integer(fortran: &'static str, c: &'static str, header: &str, narrow: &'static str) -> Self {
-        let forms = vec![(fortran, ValueConversion::Not), (DEFAULT_INTEGER, ValueConversion::By(narrow, ")"))];
+    fn small_integer(fortran: &'static str, c: &'static str, header: &str, narrow_kind: &'static str) -> Self {
+        let forms = vec![(fortran, ValueConversion::Not), (DEFAULT_INTEGER, ValueConversion::By(narrow_kind, ")"))];
         Self { forms, ..Self::direct_argument(fortran, c, header) }
     }
 
-    fn forms(&self, name: &str, shape: &str, more: &[String]) -> Vec<ArgumentForm> {
+    fn forms(&self, name: &str, shape: &str, attributes: &[String]) -> Vec<ArgumentForm> {
         let form = |(ty, convert): &(&'static str, ValueConversion)| {
             let mut pass = vec![convert.apply(name)];
-            pass.extend_from_slice(more);
+            pass.extend_from_slice(attributes);
             ArgumentForm { ty, shape: shape.to_owned(), pass }
         };
         self.forms.iter().map(form).collect()

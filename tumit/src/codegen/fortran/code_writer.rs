@@ -29,10 +29,10 @@ impl CodeWriter {
         }
     }
 
-    /// Calls `inside` with the depth increased by one level.
-    pub(super) fn indent(&mut self, inside: impl FnOnce(&mut Self)) {
+    /// Calls `write_body` with the depth increased by one level.
+    pub(super) fn indent(&mut self, write_body: impl FnOnce(&mut Self)) {
         self.depth += 1;
-        inside(self);
+        write_body(self);
         self.depth -= 1;
     }
 
@@ -78,11 +78,11 @@ impl CodeWriter {
     }
 
     /// Writes a comment, wrapped to several lines.
-    pub(super) fn comment(&mut self, first: &str, rest: &str, text: &str) {
-        let room = WIDTH - 2 * self.depth - rest.len() - 1;
+    pub(super) fn comment(&mut self, first: &str, continuation: &str, text: &str) {
+        let room = WIDTH - 2 * self.depth - continuation.len() - 1;
         let wrapped = text.lines().flat_map(|line| wrap(line.trim_end(), room));
         for (number, line) in wrapped.enumerate() {
-            let mark = if number == 0 { first } else { rest };
+            let mark = if number == 0 { first } else { continuation };
             self.line(format!("{mark} {line}").trim_end());
         }
     }
@@ -112,11 +112,11 @@ fn wrap(line: &str, room: usize) -> Vec<String> {
         length += letters;
         while length > room {
             let Some(last) = lines.last_mut() else { break };
-            let rest: String = last.chars().skip(room).collect();
+            let remainder: String = last.chars().skip(room).collect();
             let cut = last.char_indices().nth(room).map_or(last.len(), |(offset, _)| offset);
             last.truncate(cut);
-            length = rest.chars().count();
-            lines.push(rest);
+            length = remainder.chars().count();
+            lines.push(remainder);
         }
     }
     lines

@@ -68,10 +68,10 @@ impl FortranNames {
 pub(super) struct ArgumentNames(Vec<String>);
 
 impl ArgumentNames {
-    /// `reserved` are the names that the procedure itself refers to.
-    pub(super) fn new(reserved: &[&str], procedure: &str) -> Self {
-        let reserved = reserved.iter().copied().chain(IMPORTED).chain([procedure]);
-        Self(reserved.map(str::to_ascii_lowercase).collect())
+    /// `reserved_names` are the names that the procedure itself refers to.
+    pub(super) fn new(reserved_names: &[&str], procedure: &str) -> Self {
+        let reserved_names = reserved_names.iter().copied().chain(IMPORTED).chain([procedure]);
+        Self(reserved_names.map(str::to_ascii_lowercase).collect())
     }
 
     /// The name, with `_` and a number at its end if it is taken.

@@ -62,7 +62,7 @@ impl<'a> FortranProcedure<'a> {
                 .collect();
             let position = record
                 .layout
-                .located
+                .has_location
                 .then(|| PositionArguments { file: argument_names.add("file"), line: argument_names.add("line") });
             (arguments, position)
         };
@@ -182,8 +182,8 @@ impl<'a> FortranProcedure<'a> {
                 out.list("import :: ", &kinds, "");
             }
             for (number, dummy) in dummies.iter().enumerate() {
-                let written = if self.is_direct() { self.field_type_text(number) } else { "" };
-                out.line_with_comment(&format!("{} :: {}", dummy.declared_type, dummy.name), written);
+                let type_text = if self.is_direct() { self.field_type_text(number) } else { "" };
+                out.line_with_comment(&format!("{} :: {}", dummy.declared_type, dummy.name), type_text);
             }
         });
         out.line(&format!("end subroutine {}", self.routine));
@@ -255,9 +255,9 @@ impl<'a> FortranProcedure<'a> {
             let _ = writeln!(out, "    {call}");
         } else {
             let _ = writeln!(out, "    if ({} != 0) {{", self.condition);
-            let before = self.arguments.iter().flat_map(|argument| &argument.setup);
-            let after = self.arguments.iter().flat_map(|argument| &argument.cleanup);
-            for line in before.chain([&call]).chain(after) {
+            let setup = self.arguments.iter().flat_map(|argument| &argument.setup);
+            let cleanup = self.arguments.iter().flat_map(|argument| &argument.cleanup);
+            for line in setup.chain([&call]).chain(cleanup) {
                 let _ = writeln!(out, "        {line}");
             }
             out.push_str("    }\n");

@@ -10,7 +10,7 @@ pub struct CodeContext<'a> {
     pub visibility: TokenStream,
     /// Expressions for the paths of the spec's files. Cargo rebuilds the crate when one of them
     /// changes.
-    pub watched: &'a [TokenStream],
+    pub watched_files: &'a [TokenStream],
 }
 
 /// Attributes that disable lints in generated code. Programs can enable any lint, and need not call

@@ -32,7 +32,7 @@ pub(super) fn arguments(record: &RecordDecl, first: usize) -> TokenStream {
 
 /// The tuple with the values of the record, in the order of its bytes.
 pub(super) fn values(record: &RecordDecl) -> TokenStream {
-    let site = record.layout.located.then(site);
+    let site = record.layout.has_location.then(site);
     let fields = record.layout.fields.iter().map(|field| value(&names::function(&field.name), field.ty));
     nest(&site.into_iter().chain(fields).collect::<Vec<_>>())
 }
@@ -50,7 +50,7 @@ pub(super) struct OwnedValues {
 }
 
 pub(super) fn owned_values(spec: &Spec, record: &RecordDecl) -> OwnedValues {
-    let site = record.layout.located.then(|| (site(), quote!(__rt::SourceSite)));
+    let site = record.layout.has_location.then(|| (site(), quote!(__rt::SourceSite)));
     let fields = record.layout.fields.iter().map(|field| {
         let name = names::function(&field.name);
         let value = value(&name, field.ty);
@@ -90,14 +90,14 @@ fn kept_list(scalar: Scalar) -> TokenStream {
 
 /// The values that a guard stores for the end of its span: `()`, one value, or a tuple.
 pub(super) fn guard_values(record: &RecordDecl) -> TokenStream {
-    let site = record.layout.located.then(site);
+    let site = record.layout.has_location.then(site);
     let fields = record.layout.fields.iter().map(|field| value(&names::function(&field.name), field.ty));
     tuple_or_value(&site.into_iter().chain(fields).collect::<Vec<_>>())
 }
 
 /// The type of [`guard_values`]; empty for `()`.
 pub(super) fn flat_type(record: &RecordDecl) -> TokenStream {
-    let site = record.layout.located.then(|| quote!(__rt::SourceSite));
+    let site = record.layout.has_location.then(|| quote!(__rt::SourceSite));
     // Besides the position, a guard stores only the task, which the end of an `async` span has.
     let task = record.layout.fields.iter().map(|_| quote!(u64));
     let types: Vec<TokenStream> = site.into_iter().chain(task).collect();
@@ -106,7 +106,7 @@ pub(super) fn flat_type(record: &RecordDecl) -> TokenStream {
 
 /// The value in place of [`guard_values`] in a guard that records nothing.
 pub(super) fn untraced_guard_values(record: &RecordDecl) -> TokenStream {
-    let site = record.layout.located.then(|| quote!(__rt::SourceSite::UNKNOWN));
+    let site = record.layout.has_location.then(|| quote!(__rt::SourceSite::UNKNOWN));
     let task = record.layout.fields.iter().map(|_| quote!(0));
     tuple_or_value(&site.into_iter().chain(task).collect::<Vec<_>>())
 }

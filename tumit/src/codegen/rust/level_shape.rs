@@ -43,7 +43,7 @@ impl LevelShape<'_> {
 
 /// The attribute with which a located event records the position of its caller.
 pub(super) fn caller(record: &RecordDecl) -> Option<TokenStream> {
-    record.layout.located.then(|| quote!(#[track_caller]))
+    record.layout.has_location.then(|| quote!(#[track_caller]))
 }
 
 pub(super) fn id(position: usize) -> Literal {

@@ -34,7 +34,7 @@ pub struct RustReader;
 
 impl Backend for RustReader {
     fn generate(&self, spec: &Spec, _: &CodegenOptions) -> Result<GeneratedFiles, UnsupportedFeature> {
-        let tokens = tokens(spec, &CodeContext { visibility: quote!(pub), watched: &[] })?;
+        let tokens = tokens(spec, &CodeContext { visibility: quote!(pub), watched_files: &[] })?;
         let file = syn::parse2(tokens).map_err(|error| UnsupportedFeature {
             reason: format!("the generated code is not Rust, which is a bug of tumit: {error}"),
         })?;
@@ -52,7 +52,7 @@ impl Backend for RustReader {
 /// When two names of the spec become the same in Rust.
 pub fn tokens(spec: &Spec, surroundings: &CodeContext<'_>) -> Result<TokenStream, UnsupportedFeature> {
     name_check::check(spec)?;
-    let watched = surroundings.watched.iter().map(|path| {
+    let watched = surroundings.watched_files.iter().map(|path| {
         quote!(
             const _: &[u8] = include_bytes!(#path);
         )
@@ -109,7 +109,7 @@ fn description(spec: &Spec) -> TokenStream {
         // An absent end has no struct of its own, so it has no name here. It is read as the end
         // with its parameters missing.
         let name = if index < absent { record.layout.name.as_str() } else { "" };
-        let located = record.layout.located;
+        let located = record.layout.has_location;
         let fields = record.layout.fields.iter().map(|field| {
             let (name, ty) = (&field.name, layout(field.ty));
             quote!((#name, #ty))
@@ -137,9 +137,9 @@ fn layout(ty: FieldType) -> TokenStream {
     let schema = quote!(::tracer_rt::format::schema);
     let (FieldType::One(scalar) | FieldType::Fixed(scalar, _) | FieldType::Variable(scalar)) = ty;
     let scalar = match scalar {
-        Scalar::Enum { index, wide } => {
+        Scalar::Enum { index, is_wide: wide } => {
             let index = Literal::u32_unsuffixed(index);
-            quote!(#schema::Scalar::Enum { index: #index, wide: #wide })
+            quote!(#schema::Scalar::Enum { index: #index, is_wide: #wide })
         }
         plain => {
             let name = raw_identifier(&format!("{plain:?}"));

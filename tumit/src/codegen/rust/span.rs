@@ -86,13 +86,13 @@ impl<'a> SpanEnds<'a> {
         let guard = if self.declared_end.is_some() { quote!(#name) } else { self.guard_type() };
         let guarding =
             |span: TokenStream| if self.declared_end.is_some() { quote!(#name { __span: #span }) } else { span };
-        let none = guarding(quote!(::tracer_rt::Span::until_dropped(0, #untraced)));
+        let no_span = guarding(quote!(::tracer_rt::Span::until_dropped(0, #untraced)));
         if !self.shape.is_compiled {
             return quote! {
                 #doc
                 #[inline(always)]
                 #visibility fn #name(#parameters) -> #guard {
-                    #none
+                    #no_span
                 }
             };
         }
@@ -106,7 +106,7 @@ impl<'a> SpanEnds<'a> {
             #visibility fn #name(#parameters) -> #guard {
                 let __base = LEVEL.base();
                 if __base == 0 {
-                    return #none;
+                    return #no_span;
                 }
                 __rt::record(__base + #begin, #values);
                 #open_span

@@ -17,8 +17,15 @@ fn value(name: &str, number: u16) -> EnumValue {
     EnumValue { name: name.into(), doc: String::new(), number }
 }
 
-fn record(name: &str, full: &str, level: u32, kind: RecordKind, located: bool, fields: Vec<FieldInfo>) -> RecordDecl {
-    let layout = RecordType { name: full.into(), level, kind, located, fields };
+fn record(
+    name: &str,
+    full: &str,
+    level: u32,
+    kind: RecordKind,
+    has_location: bool,
+    fields: Vec<FieldInfo>,
+) -> RecordDecl {
+    let layout = RecordType { name: full.into(), level, kind, has_location, fields };
     // The second parameter has documentation.
     let documented = FieldText { doc: "In words.\nAnd more.".into(), type_text: String::new() };
     let fields = vec![FieldText::default(), documented];
@@ -32,9 +39,9 @@ fn records() -> Vec<RecordDecl> {
         field("node", scalar_field(Scalar::U16)),
         field("type", scalar_field(Scalar::Interned)),
         field("text", scalar_field(Scalar::String)),
-        field("shade", scalar_field(Scalar::Enum { index: 0, wide: false })),
+        field("shade", scalar_field(Scalar::Enum { index: 0, is_wide: false })),
         field("at", FieldType::Fixed(Scalar::F64, 3)),
-        field("shades", FieldType::Variable(Scalar::Enum { index: 0, wide: false })),
+        field("shades", FieldType::Variable(Scalar::Enum { index: 0, is_wide: false })),
         field("ids", FieldType::Variable(Scalar::U32)),
         field("place", scalar_field(Scalar::Pointer)),
     ];
@@ -63,8 +70,8 @@ fn spec() -> Spec {
         name: "demo".into(),
         doc: "A demonstration.\n\n```\nnot Rust\n```".into(),
         levels: vec![
-            Level { name: "COM".into(), doc: "Messages.".into(), enabled: true },
-            Level { name: "APP".into(), doc: String::new(), enabled: false },
+            Level { name: "COM".into(), doc: "Messages.".into(), is_enabled: true },
+            Level { name: "APP".into(), doc: String::new(), is_enabled: false },
         ],
         enums: vec![Enum {
             name: "color".into(),

@@ -113,14 +113,14 @@ pub fn collective_groups(execution: &Execution, collectives: &CollectiveSet, ran
             has_unknown_roots: kind.has_root() && operations.iter().any(|operation| operation.root().is_none()),
         }
     };
-    let mut all: Vec<CollectiveGroup> = groups.into_iter().map(group).collect();
-    all.sort_by_key(|group| std::cmp::Reverse(group.wait_nanos));
-    all
+    let mut groups_list: Vec<CollectiveGroup> = groups.into_iter().map(group).collect();
+    groups_list.sort_by_key(|group| std::cmp::Reverse(group.wait_nanos));
+    groups_list
 }
 
 /// The unit for which the others wait most.
 #[expect(clippy::cast_precision_loss, reason = "a part is rounded")]
-fn main_cause(execution: &Execution, operations: &[&Collective], all: i128) -> Option<UnitShare> {
+fn main_cause(execution: &Execution, operations: &[&Collective], total: i128) -> Option<UnitShare> {
     let mut sums: BTreeMap<u32, i128> = BTreeMap::new();
     for operation in operations {
         for part in &operation.parts {
@@ -131,5 +131,5 @@ fn main_cause(execution: &Execution, operations: &[&Collective], all: i128) -> O
     }
     let (unit, nanos) = sums.into_iter().max_by_key(|(unit, nanos)| (*nanos, std::cmp::Reverse(*unit)))?;
     let unit = execution.units().list().get(unit as usize)?.name.clone();
-    (all > 0).then(|| UnitShare { unit, share: nanos as f64 / all as f64 })
+    (total > 0).then(|| UnitShare { unit, share: nanos as f64 / total as f64 })
 }

@@ -41,7 +41,7 @@ pub struct CollectiveSet {
     /// The values with guessed operations, by id.
     pub guessed: Vec<ValueId>,
     /// The values that look like collective operations, but whose states do not match.
-    pub unmatched: Vec<ValueId>,
+    pub unmatched_values: Vec<ValueId>,
     /// The number of parts of unknown operations, because records are missing, by value.
     pub parts_without_operation: BTreeMap<ValueId, u64>,
 }
@@ -56,9 +56,9 @@ impl CollectiveSet {
         let unit_of = |container| execution.units().owner(container);
         let RecordedOperations { mut list, parts_without_operation } =
             RecordedOperations::new(execution.source(), ever, unit_of)?;
-        let GuessedOperations { list: guessed_list, guessed, unmatched } = GuessedOperations::new(execution)?;
+        let GuessedOperations { list: guessed_list, guessed, unmatched_values } = GuessedOperations::new(execution)?;
         list.extend(guessed_list);
-        let mut all = Self { list, guessed, unmatched, parts_without_operation };
+        let mut all = Self { list, guessed, unmatched_values, parts_without_operation };
         for operation in &mut all.list {
             set_waits(execution, operation)?;
         }

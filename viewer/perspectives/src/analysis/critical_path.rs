@@ -1,8 +1,7 @@
 //! [`CriticalPath`]: the longest chain of dependent activities of an execution (G21).
 //!
-//! The path is found backward. It starts at the unit whose last time that is not idle ends latest.
-//! Of several such units, it is the one that is busy last: the others only wait for it in their
-//! last operations. If a receive blocked the unit, the path continues at the sender at the time of
+//! The path is computed backward, from the unit that becomes idle last. Of several such units, it
+//! is the one that is busy last: the others only wait for it in their last operations. If a receive blocked the unit, the path continues at the sender at the time of
 //! the send. If a send waited for its receiver, the path continues at the receiver at the begin of
 //! the receive. If a collective operation blocked the unit, the path continues at the unit for
 //! which it waited: the root, or the last one to enter. If the unit waited for a lock, the path
@@ -276,9 +275,8 @@ impl PathSegment {
     }
 }
 
-/// The end of the last activity of the unit whose last time that is not idle ends latest. Of
-/// several such units, the one that is busy last: the others only wait for it in their last
-/// operations.
+/// The end of the last activity of the unit that becomes idle last. Of several such units, the one
+/// that is busy last: the others only wait for it in their last operations.
 fn last_active(execution: &Execution, range: TimeRange) -> Result<Option<UnitMoment>, PerspectiveError> {
     let activity = execution.activity()?;
     // The ends of the last time that is not idle and of the last busy time, and the unit.

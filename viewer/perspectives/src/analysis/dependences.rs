@@ -60,9 +60,9 @@ pub(crate) enum DependenceStrength {
 pub(crate) struct Dependence {
     /// The point of the other unit.
     pub(crate) source: UnitMoment,
-    /// The start of the state, or the time from which it is examined.
-    pub(crate) since: i64,
-    /// The time from which the unit continues to work.
+    /// The start of the dependent state, or the start of its examined part.
+    pub(crate) start: i64,
+    /// The time at which the unit stops waiting and continues to work.
     pub(crate) reached: i64,
     /// The time at which the dependent part of the unit ends: that of the receive, or the end of
     /// the send, of the collective operation or of the wait for a lock.
@@ -134,9 +134,9 @@ impl<'a> Dependences<'a> {
             if !is_awaited(self.execution, message) {
                 continue;
             }
-            visit(message.to, message.received, DependentEvent::Receive(index));
-            if message.sent < message.received {
-                visit(message.from, message.sent, DependentEvent::Send(index));
+            visit(message.to, message.receive_time, DependentEvent::Receive(index));
+            if message.send_time < message.receive_time {
+                visit(message.from, message.send_time, DependentEvent::Send(index));
             }
         }
         for (operation, number) in self.collectives.list.iter().zip(0_u32..) {
@@ -167,20 +167,20 @@ impl<'a> Dependences<'a> {
     }
 
     fn receiving_state(&self, message: &UnitMessage) -> Result<Option<InnermostState>, QueryError> {
-        innermost_state(self.execution, message.to as usize, message.received.saturating_sub(1))
+        innermost_state(self.execution, message.to as usize, message.receive_time.saturating_sub(1))
     }
 
     /// A message that is received before it is sent, because the clocks are wrong, takes no time.
     fn of_receive(&self, message: &UnitMessage) -> Result<Option<Dependence>, QueryError> {
-        let sent = message.sent.min(message.received);
-        let (since, strength) = match self.receiving_state(message)? {
+        let send_time = message.send_time.min(message.receive_time);
+        let (start, strength) = match self.receiving_state(message)? {
             // The receive has no duration, or its state hides its wait.
-            Some(state) if state.category == ActivityCategory::Busy => (sent, DependenceStrength::Possible),
-            Some(state) if sent > state.life.from.0 => {
+            Some(state) if state.category == ActivityCategory::Busy => (send_time, DependenceStrength::Possible),
+            Some(state) if send_time > state.life.from.0 => {
                 // Before a receive without duration, the unit may be in the state of another call,
                 // whose end does not depend on the message.
                 let is_wait = state.category == ActivityCategory::Idle || has_name(self.execution, &state, is_receive);
-                let strength = match message.sent <= message.received {
+                let strength = match message.send_time <= message.receive_time {
                     true if is_wait => DependenceStrength::Certain,
                     true => DependenceStrength::Probable,
                     false => DependenceStrength::Unknown,
@@ -189,13 +189,13 @@ impl<'a> Dependences<'a> {
             }
             Some(state) => (state.life.from.0, DependenceStrength::Possible),
             // A unit without a state waits.
-            None => (sent, DependenceStrength::Probable),
+            None => (send_time, DependenceStrength::Probable),
         };
         Ok(Some(Dependence {
-            source: UnitMoment { unit: message.from, time: sent },
-            since,
-            reached: message.received,
-            end: message.received,
+            source: UnitMoment { unit: message.from, time: send_time },
+            start,
+            reached: message.receive_time,
+            end: message.receive_time,
             reason: DependenceReason::Message(message.id),
             strength,
         }))
@@ -209,7 +209,7 @@ impl<'a> Dependences<'a> {
         // A message that is complete only after its send cannot be complete before the send ends.
         // The exchange before the transfer takes no longer than the transfer. A longer wait is
         // therefore not a part of this exchange.
-        let is_certain = end >= message.received && end - begin <= begin - message.sent;
+        let is_certain = end >= message.receive_time && end - begin <= begin - message.send_time;
         let strength = match is_certain {
             // The send ends as the receive begins, possibly by chance.
             _ if end == begin => DependenceStrength::Unknown,
@@ -218,7 +218,7 @@ impl<'a> Dependences<'a> {
         };
         Ok(Some(Dependence {
             source: UnitMoment { unit: message.to, time: begin },
-            since: message.sent,
+            start: message.send_time,
             reached: begin,
             end,
             reason: DependenceReason::Receiver(message.id),
@@ -245,10 +245,10 @@ pub(crate) fn late_receiver(
 ) -> Result<Option<(InnermostState, i64)>, QueryError> {
     let Some(receive) = receive.filter(|state| state.category != ActivityCategory::Busy) else { return Ok(None) };
     let begin = receive.life.from.0;
-    if begin <= message.sent {
+    if begin <= message.send_time {
         return Ok(None);
     }
-    let send = innermost_state(execution, message.from as usize, message.sent)?;
+    let send = innermost_state(execution, message.from as usize, message.send_time)?;
     let send = send.filter(|send| send.category != ActivityCategory::Busy && send.life.to.0 >= begin);
     // Of several containers, such as workers, the one that sleeps is not the one that sends.
     let groups = execution.units().list().get(message.from as usize).map_or(0, |unit| unit.groups.len());
@@ -266,7 +266,7 @@ fn of_lock_wait(wait: &LockWait) -> Option<Dependence> {
     let release = wait.release?;
     Some(Dependence {
         source: UnitMoment { unit: release.unit, time: release.time },
-        since: wait.life.from.0,
+        start: wait.life.from.0,
         reached: release.time,
         end: wait.life.to.0,
         reason: DependenceReason::Lock,
@@ -295,7 +295,7 @@ fn of_part(operation: &Collective, part: &CollectivePart) -> Option<Dependence> 
     // Otherwise the clocks are wrong.
     (awaited.enter <= part.leave).then_some(Dependence {
         source: UnitMoment { unit: awaited.unit, time: awaited.enter },
-        since: part.wait_from,
+        start: part.wait_from,
         reached: awaited.enter,
         end: part.leave,
         reason: DependenceReason::Collective,

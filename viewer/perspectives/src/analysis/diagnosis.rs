@@ -140,7 +140,8 @@ pub struct WaitGroup {
     /// The sum as a part of the time of all units, from 0 to 1.
     pub share: f64,
     /// The longest wait.
-    pub longest: WaitOfUnit,
+    #[serde(rename = "longest")]
+    pub longest_wait: WaitOfUnit,
     /// The source line of the state of the longest wait, as `file:line`.
     pub waiting_line: Option<String>,
     /// The source line of the cause in one of the longest waits, as `file:line`.
@@ -225,7 +226,7 @@ impl Diagnosis {
             guessed_values: model.values.iter().filter(used).filter(is_guess).count(),
             collectives: collective_groups(execution, &collectives, range),
             unmatched_collectives: collectives
-                .unmatched
+                .unmatched_values
                 .iter()
                 .map(|value| value_name(execution, Some(*value)))
                 .collect(),
@@ -284,7 +285,7 @@ fn wait_groups(
     let mut groups: BTreeMap<(WaitKind, ValueId), Vec<&WaitState>> = BTreeMap::new();
     waits.iter().for_each(|wait| groups.entry((wait.kind, wait.value)).or_default().push(wait));
     let unit_time = (range.to.0 - range.from.0) as f64 * execution.units().count() as f64;
-    let mut all = Vec::new();
+    let mut messages_list = Vec::new();
     for ((kind, value), mut list) in groups {
         list.sort_by_key(|wait| std::cmp::Reverse(wait.nanos()));
         let nanos: i128 = list.iter().map(|wait| i128::from(wait.nanos())).sum();
@@ -296,7 +297,7 @@ fn wait_groups(
         let longest = list[0];
         let line =
             |id| Ok::<_, QueryError>(execution.source().facts_without_paths(id)?.source.map(|line| as_text(&line)));
-        all.push(WaitGroup {
+        messages_list.push(WaitGroup {
             kind: kind.words(),
             state: value_name(execution, Some(value)),
             cause: causes.map_or_else(String::new, |value| value_name(execution, Some(value))),
@@ -305,13 +306,13 @@ fn wait_groups(
             count: list.len() as u64,
             nanos,
             share: nanos as f64 / unit_time,
-            longest: WaitOfUnit { range: time_range(longest), unit: unit_name(execution, longest.unit) },
+            longest_wait: WaitOfUnit { range: time_range(longest), unit: unit_name(execution, longest.unit) },
             waiting_line: line(longest.state)?,
             causing_line: causing_line(execution, &list, causes)?,
         });
     }
-    all.sort_by_key(|group| std::cmp::Reverse(group.nanos));
-    Ok(all)
+    messages_list.sort_by_key(|group| std::cmp::Reverse(group.nanos));
+    Ok(messages_list)
 }
 
 fn time_range(wait: &WaitState) -> TimeRange {
@@ -373,14 +374,14 @@ fn causing_line(
 pub fn phases(execution: &Execution, name: &str) -> Result<Vec<ExecutionPhase>, PerspectiveError> {
     let tasks = execution.tasks()?;
     let pattern = NamePattern::new(name);
-    let known = || tasks.list().iter().map(|task| task.name.clone()).collect();
+    let known_names = || tasks.list().iter().map(|task| task.name.clone()).collect();
     let chosen: Vec<bool> = tasks.list().iter().map(|task| pattern.fits(&task.name)).collect();
     if !chosen.contains(&true) {
         let model = execution.model();
         let fitting = model.values.iter().filter(|value| pattern.fits(&value.name));
         let mut types = fitting.filter_map(|value| model.types.get(value.ty.index()));
         let state_type = types.find(|ty| ty.kind == PajeTypeKind::State).map(|ty| ty.name.clone());
-        return Err(PerspectiveError::NoTask { name: name.to_owned(), known: known(), state_type });
+        return Err(PerspectiveError::NoTask { name: name.to_owned(), known_names: known_names(), state_type });
     }
     let by_unit = tasks.states(execution.source(), execution.units(), |task| chosen[task as usize])?;
     let mut ranges: FxHashMap<(u32, usize), TimeRange> = FxHashMap::default();
@@ -390,8 +391,8 @@ pub fn phases(execution: &Execution, name: &str) -> Result<Vec<ExecutionPhase>, 
             let number = numbers.entry(task).or_default();
             *number += 1;
             let (from, to) = (GlobalNanos(from), GlobalNanos(to));
-            let all = ranges.entry((task, *number)).or_insert(TimeRange { from, to });
-            *all = TimeRange { from: all.from.min(from), to: all.to.max(to) };
+            let task_range = ranges.entry((task, *number)).or_insert(TimeRange { from, to });
+            *task_range = TimeRange { from: task_range.from.min(from), to: task_range.to.max(to) };
         }
     }
     let mut ranges: Vec<_> = ranges.into_iter().collect();

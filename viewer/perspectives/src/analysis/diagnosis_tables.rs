@@ -235,12 +235,12 @@ fn waits(diagnosis: &Diagnosis) -> ChartTable {
         ("longest to, s", AxisUnit::Nanos),
         ("line of the longest", TEXT),
     ]);
-    let all = diagnosis.waits.iter().map(|group| group.count).sum();
+    let total = diagnosis.waits.iter().map(|group| group.count).sum();
     let share = diagnosis.waits.iter().map(|group| group.share).sum();
-    table.rows.push(vec![text("all"), TableValue::Absent, count(all), nanos(diagnosis.wait_nanos), percent(share)]);
+    table.rows.push(vec![text("all"), TableValue::Absent, count(total), nanos(diagnosis.wait_nanos), percent(share)]);
     let line = |line: &Option<String>| line.as_deref().map_or(TableValue::Absent, text);
     for group in &diagnosis.waits {
-        let WaitGroup { kind, state, cause, longest: WaitOfUnit { range, unit, .. }, .. } = group;
+        let WaitGroup { kind, state, cause, longest_wait: WaitOfUnit { range, unit, .. }, .. } = group;
         let TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) } = range;
         let mut row = vec![text(kind), text(state), count(group.count), nanos(group.nanos), percent(group.share)];
         row.extend(unit_and_part(group.main_cause.as_ref()));

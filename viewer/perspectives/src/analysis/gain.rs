@@ -138,8 +138,9 @@ impl<'a> GainModel<'a> {
         ends.sort_by_key(|end| (end.dependence.end, end.unit));
         let mut by_source: Vec<u32> = (0..u32::try_from(ends.len()).unwrap_or(u32::MAX)).collect();
         by_source.sort_by_key(|index| ends[*index as usize].dependence.source.time);
-        let until = TimeRange { from: range.from, to: GlobalNanos(last.max(start)) };
-        let waits = waits(execution, &dependences, &collectives.unmatched.iter().copied().collect(), until)?;
+        let time_range = TimeRange { from: range.from, to: GlobalNanos(last.max(start)) };
+        let waits =
+            waits(execution, &dependences, &collectives.unmatched_values.iter().copied().collect(), time_range)?;
         Ok(Self { execution, ends, by_source, waits, start, end })
     }
 
@@ -152,14 +153,14 @@ impl<'a> GainModel<'a> {
         // States that are not in memory are read once.
         let at_once = if self.execution.has_values_in_memory() { 1 } else { changes.len().max(1) };
         let mut gains = Vec::with_capacity(changes.len());
-        for some in changes.chunks(at_once) {
-            let choices: Vec<&BTreeSet<ValueId>> = some.iter().map(|change| &change.values).collect();
-            let mut states: Vec<Vec<TimeSpans>> = vec![Vec::new(); some.len()];
+        for chunk in changes.chunks(at_once) {
+            let choices: Vec<&BTreeSet<ValueId>> = chunk.iter().map(|change| &change.values).collect();
+            let mut states: Vec<Vec<TimeSpans>> = vec![Vec::new(); chunk.len()];
             for unit in 0..self.execution.units().count() {
                 let spans = self.execution.value_spans(unit, &choices)?;
                 states.iter_mut().zip(spans).for_each(|(all, spans)| all.push(TimeSpans::new(spans)));
             }
-            gains.extend(some.iter().zip(&states).map(|(change, states)| GainBounds {
+            gains.extend(chunk.iter().zip(&states).map(|(change, states)| GainBounds {
                 largest: self.gain(change.percent, states, false),
                 with_fixed_waits: self.gain(change.percent, states, true),
             }));
@@ -202,23 +203,23 @@ impl<'a> GainModel<'a> {
 fn waits(
     execution: &Execution,
     dependences: &Dependences<'_>,
-    unmatched: &BTreeSet<ValueId>,
+    unmatched_values: &BTreeSet<ValueId>,
     range: TimeRange,
 ) -> Result<Vec<TimeSpans>, PerspectiveError> {
     let activity = execution.activity()?;
-    let mut all = Vec::with_capacity(activity.units());
+    let mut waits_of_units = Vec::with_capacity(activity.units());
     let mut of_locks: Vec<Vec<(i64, i64)>> = vec![Vec::new(); activity.units()];
     dependences.waits_without_release().for_each(|(unit, from, to)| of_locks[unit as usize].push((from, to)));
     for (unit, mut spans) in of_locks.into_iter().enumerate() {
         let timeline = activity.timeline(unit);
         let idle = timeline.pieces(range).filter(|piece| piece.category == ActivityCategory::Idle);
         spans.extend(idle.map(|piece| (piece.from, piece.to)));
-        if !unmatched.is_empty() {
-            spans.extend(execution.value_spans(unit, &[unmatched])?.into_iter().flatten());
+        if !unmatched_values.is_empty() {
+            spans.extend(execution.value_spans(unit, &[unmatched_values])?.into_iter().flatten());
         }
-        all.push(TimeSpans::new(spans));
+        waits_of_units.push(TimeSpans::new(spans));
     }
-    Ok(all)
+    Ok(waits_of_units)
 }
 
 /// The dependences between units at one time, by their places in a list.
@@ -226,7 +227,7 @@ struct UnitsAtOneTime {
     /// For each unit, those that depend on it.
     followers: Vec<Vec<usize>>,
     /// For each unit, the number of dependences on others that were not followed yet.
-    preceding: Vec<usize>,
+    predecessors: Vec<usize>,
 }
 
 /// The forward pass for one assumed change.
@@ -297,35 +298,35 @@ impl<'a> GainPass<'a> {
                 None => of_units.push((ends[index].unit, index..index + 1)),
             }
         }
-        let UnitsAtOneTime { mut followers, mut preceding } = self.order_at_one_time(&of_units);
-        let mut next: Vec<usize> = (0..of_units.len()).filter(|place| preceding[*place] == 0).collect();
+        let UnitsAtOneTime { mut followers, mut predecessors } = self.order_at_one_time(&of_units);
+        let mut next: Vec<usize> = (0..of_units.len()).filter(|place| predecessors[*place] == 0).collect();
         while let Some(place) = next.pop() {
             let (unit, of_unit) = of_units[place].clone();
             self.note_sources_at_end(of_unit.clone(), &BTreeSet::new());
             self.end_states(unit, of_unit);
             for follower in std::mem::take(&mut followers[place]) {
-                preceding[follower] -= 1;
-                next.extend((preceding[follower] == 0).then_some(follower));
+                predecessors[follower] -= 1;
+                next.extend((predecessors[follower] == 0).then_some(follower));
             }
         }
-        let in_cycles = of_units.into_iter().zip(preceding).filter(|(_, preceding)| *preceding > 0);
+        let in_cycles = of_units.into_iter().zip(predecessors).filter(|(_, predecessors)| *predecessors > 0);
         self.end_cycle(&in_cycles.map(|(of_unit, _)| of_unit).collect::<Vec<_>>());
     }
 
     /// The dependences between units whose states end at one time.
     fn order_at_one_time(&self, of_units: &[(u32, Range<usize>)]) -> UnitsAtOneTime {
-        let (mut followers, mut preceding) = (vec![Vec::new(); of_units.len()], vec![0; of_units.len()]);
+        let (mut followers, mut predecessors) = (vec![Vec::new(); of_units.len()], vec![0; of_units.len()]);
         for (follower, (unit, of_unit)) in of_units.iter().enumerate() {
             for source in of_unit.clone().filter_map(|index| self.source_at_end(index)).filter(|source| source != unit)
             {
                 // The list is sorted by unit.
                 if let Ok(place) = of_units.binary_search_by_key(&source, |(unit, _)| *unit) {
                     followers[place].push(follower);
-                    preceding[follower] += 1;
+                    predecessors[follower] += 1;
                 }
             }
         }
-        UnitsAtOneTime { followers, preceding }
+        UnitsAtOneTime { followers, predecessors }
     }
 
     /// The other unit of a dependent state, if its time does not precede the end of the state.
@@ -365,17 +366,17 @@ impl<'a> GainPass<'a> {
         let ends = &self.model.ends[indexes.clone()];
         let Some(DependentEnd { dependence: first, .. }) = ends.first() else { return };
         let end = first.end;
-        let since = ends.iter().map(|end| end.dependence.since).min().unwrap_or(end);
-        self.advance(unit, since.min(end));
+        let start = ends.iter().map(|end| end.dependence.start).min().unwrap_or(end);
+        self.advance(unit, start.min(end));
         let UnitGain { time: present, gain, last_end } = self.units[unit as usize];
         // After another dependence, the work of the unit itself may determine the end.
         let is_certain = |Dependence { source, strength, .. }: &Dependence| {
             *strength == DependenceStrength::Certain && last_end <= source.time
         };
         let is_certain = ends.iter().all(|end| is_certain(&end.dependence));
-        let own = gain + self.decrease_of(self.states[unit as usize].nanos(present, end));
-        let others = indexes.map(|index| self.gain_through(unit, index));
-        let largest = others.fold(if is_certain { 0.0 } else { own }, f64::max);
+        let own_gain = gain + self.decrease_of(self.states[unit as usize].nanos(present, end));
+        let other_gains = indexes.map(|index| self.gain_through(unit, index));
+        let largest = other_gains.fold(if is_certain { 0.0 } else { own_gain }, f64::max);
         let gain = largest.min(self.limit(end));
         self.units[unit as usize] = UnitGain { time: end.max(present), gain, last_end: end };
     }
@@ -384,11 +385,11 @@ impl<'a> GainPass<'a> {
     /// of the other unit and this end, both units may be in states that take less time.
     #[expect(clippy::cast_precision_loss, reason = "gains are rounded")]
     fn gain_through(&self, unit: u32, index: usize) -> f64 {
-        let Dependence { source, since, end, reason, strength, .. } = self.model.ends[index].dependence;
+        let Dependence { source, start, end, reason, strength, .. } = self.model.ends[index].dependence;
         if strength == DependenceStrength::Unknown && !self.has_fixed_waits {
             return self.limit(end);
         }
-        let own = self.states[unit as usize].nanos(source.time.max(since), end);
+        let own = self.states[unit as usize].nanos(source.time.max(start), end);
         let other_end = self.states[source.unit as usize].end_at(source.time).unwrap_or(source.time).min(end);
         let other = other_end.saturating_sub(source.time).max(0);
         let between = end.saturating_sub(source.time).max(0) as f64;

@@ -60,9 +60,9 @@ impl BusyContainer {
 ///
 /// If the same name occurs in several parents, such as `main` in each process, the containers of
 /// the type have different purposes. Then a container is compared with those of its parent whose
-/// names differ in numbers only, such as `worker 1` and `worker 2`. Of all parents, the one is
-/// reported whose largest busy time exceeds the mean most. A difference below 5 % of the time range
-/// is not reported, because the program cannot gain more.
+/// names differ in numbers only, such as `worker 1` and `worker 2`. The report names the parent
+/// with the largest difference between the largest busy time and the mean. A difference below 5 %
+/// of the time range is not reported, because the program cannot gain more.
 ///
 /// # Errors
 /// If the trace has no states, or the source fails.
@@ -154,13 +154,13 @@ fn imbalance(level: &str, parent: Option<String>, list: &[&BusyContainer]) -> Op
         list.iter().copied().filter(|sum| sum.per_unit() > largest * SMALLEST_WORK).collect();
     let mean = list.iter().map(|sum| sum.per_unit()).sum::<f64>() / list.len() as f64;
     let by_busy = |a: &&&BusyContainer, b: &&&BusyContainer| a.per_unit().total_cmp(&b.per_unit());
-    let (busiest, least) = (list.iter().max_by(by_busy)?, list.iter().min_by(by_busy)?);
+    let (busiest, least_busy) = (list.iter().max_by(by_busy)?, list.iter().min_by(by_busy)?);
     let excess = if mean > 0.0 { busiest.per_unit() / mean - 1.0 } else { 0.0 };
     (excess >= REPORTED_IMBALANCE).then(|| Imbalance {
         level: level.to_owned(),
         parent,
         busiest: busiest.name.clone(),
-        least_busy: least.name.clone(),
+        least_busy: least_busy.name.clone(),
         excess,
         nanos: (busiest.per_unit() - mean).round() as i64,
     })

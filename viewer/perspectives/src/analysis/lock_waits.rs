@@ -112,13 +112,13 @@ fn wait_values(execution: &Execution) -> Result<BTreeSet<ValueId>, QueryError> {
     };
     let of_units = execution.model().values.iter();
     let of_units = of_units.filter(|value| execution.units().state_types.contains(&value.ty) && is_counted(value.id));
-    let mut found: BTreeSet<ValueId> = BTreeSet::new();
-    let mut others: BTreeSet<ValueId> = BTreeSet::new();
+    let mut lock_values: BTreeSet<ValueId> = BTreeSet::new();
+    let mut other_values: BTreeSet<ValueId> = BTreeSet::new();
     for value in of_units {
         if is_lock_wait(&value.name) {
-            found.insert(value.id)
+            lock_values.insert(value.id)
         } else {
-            others.insert(value.id)
+            other_values.insert(value.id)
         };
     }
     // The first states of a value show whether its states have the field.
@@ -126,13 +126,13 @@ fn wait_values(execution: &Execution) -> Result<BTreeSet<ValueId>, QueryError> {
         for depth in 0..group.depths {
             let lane = StateLaneId { container: group.container, ty: group.ty, depth };
             for state in execution.source().states(lane, group.life, EXAMINED_STATES)?.items {
-                if others.remove(&state.value) && waits_for_lock(execution, state.id)? {
-                    found.insert(state.value);
+                if other_values.remove(&state.value) && waits_for_lock(execution, state.id)? {
+                    lock_values.insert(state.value);
                 }
             }
         }
     }
-    Ok(found)
+    Ok(lock_values)
 }
 
 /// Whether a state has a field that refers to a lock. A lock is a container outside of all units.
@@ -145,16 +145,16 @@ fn waits_for_lock(execution: &Execution, state: EntityId) -> Result<bool, QueryE
     Ok(containers(&related).any(|container| execution.units().owner(container).is_none()))
 }
 
-fn containers(related: &[EntityId]) -> impl Iterator<Item = ContainerId> {
-    related.iter().filter_map(|id| match id {
+fn containers(entities: &[EntityId]) -> impl Iterator<Item = ContainerId> {
+    entities.iter().filter_map(|id| match id {
         EntityId::Container(container) => Some(*container),
         _ => None,
     })
 }
 
 /// The first unit among some entities, except for the one that waits.
-fn other_unit(execution: &Execution, wait: &LockWait, related: &[EntityId]) -> Option<u32> {
-    let units = containers(related).filter_map(|container| execution.units().owner(container));
+fn other_unit(execution: &Execution, wait: &LockWait, entities: &[EntityId]) -> Option<u32> {
+    let units = containers(entities).filter_map(|container| execution.units().owner(container));
     units.into_iter().find(|unit| *unit != wait.unit)
 }
 
@@ -168,12 +168,12 @@ fn owner_of_state(execution: &Execution, wait: &LockWait, state: EntityId) -> Re
 }
 
 /// The unit that fields of the state, or of the state of the lock, name as the owner.
-fn related_holder(execution: &Execution, wait: &LockWait, related: &[EntityId]) -> Result<Option<u32>, QueryError> {
-    if let Some(unit) = other_unit(execution, wait, related) {
+fn related_holder(execution: &Execution, wait: &LockWait, entities: &[EntityId]) -> Result<Option<u32>, QueryError> {
+    if let Some(unit) = other_unit(execution, wait, entities) {
         return Ok(Some(unit));
     }
-    let locks: Vec<ContainerId> = containers(related).collect();
-    for id in related.iter().filter(|id| matches!(id, EntityId::State(_))) {
+    let locks: Vec<ContainerId> = containers(entities).collect();
+    for id in entities.iter().filter(|id| matches!(id, EntityId::State(_))) {
         let container = execution.source().facts_without_paths(*id)?.container;
         if locks.contains(&container)
             && let Some(unit) = owner_of_state(execution, wait, *id)?
@@ -188,10 +188,10 @@ fn related_holder(execution: &Execution, wait: &LockWait, related: &[EntityId]) 
 fn release_of_lock(
     execution: &Execution,
     wait: &LockWait,
-    related: &[EntityId],
+    entities: &[EntityId],
 ) -> Result<Option<LockRelease>, QueryError> {
     let source = execution.source();
-    let locks = containers(related).filter(|container| execution.units().owner(*container).is_none());
+    let locks = containers(entities).filter(|container| execution.units().owner(*container).is_none());
     for container in locks {
         for ty in execution.model().types.iter().filter(|ty| ty.kind == PajeTypeKind::State) {
             for depth in 0..source.depths(container, ty.id) {

@@ -123,8 +123,8 @@ pub fn what_ifs(
         let named = of_units.clone().filter(|value| values.fits(&value.name));
         let fits: BTreeSet<ValueId> = named.map(|value| value.id).collect();
         if fits.is_empty() {
-            let (name, known) = (values.as_str().to_owned(), of_units.map(|value| value.name.clone()).collect());
-            return Err(PerspectiveError::NoState { name, known });
+            let (name, known_names) = (values.as_str().to_owned(), of_units.map(|value| value.name.clone()).collect());
+            return Err(PerspectiveError::NoState { name, known_names });
         }
         all.push(fits);
     }

@@ -21,12 +21,12 @@ impl TimeSpans {
             }
         }
         let mut sum = 0_i64;
-        let before = |(from, to): &(i64, i64)| {
-            let before = sum;
+        let span_before = |(from, to): &(i64, i64)| {
+            let span_before = sum;
             sum = sum.saturating_add(to.saturating_sub(*from));
-            before
+            span_before
         };
-        let sums = spans.iter().map(before).collect();
+        let sums = spans.iter().map(span_before).collect();
         Self { spans, sums }
     }
 

@@ -102,7 +102,7 @@ pub fn wait_states(
     match execution.messages() {
         Ok(messages) => {
             for message in messages.list().iter().filter(|message| is_awaited(execution, message)) {
-                let receive = innermost_state(execution, message.to as usize, message.received.saturating_sub(1))?;
+                let receive = innermost_state(execution, message.to as usize, message.receive_time.saturating_sub(1))?;
                 add(late_sender(message, receive));
                 add(late_receiver_wait(execution, message, receive)?);
             }
@@ -139,7 +139,7 @@ fn late_sender(message: &UnitMessage, receive: Option<InnermostState>) -> Option
         state: state.id,
         value: state.value,
         from: state.life.from.0,
-        to: message.sent.min(message.received),
+        to: message.send_time.min(message.receive_time),
         cause: Some(message.from),
     })
 }
@@ -155,7 +155,7 @@ fn late_receiver_wait(
         unit: message.from,
         state: send.id,
         value: send.value,
-        from: message.sent.max(send.life.from.0),
+        from: message.send_time.max(send.life.from.0),
         to: begin,
         cause: Some(message.to),
     }))
@@ -167,7 +167,7 @@ fn late_receiver_wait(
 fn collective_waits(
     execution: &Execution,
     collectives: &CollectiveSet,
-    add: &mut impl FnMut(Option<WaitState>),
+    visit: &mut impl FnMut(Option<WaitState>),
 ) -> Result<(), QueryError> {
     for operation in &collectives.list {
         let is_nonblocking = is_nonblocking(execution, operation);
@@ -175,7 +175,7 @@ fn collective_waits(
             let Some(awaited) = operation.wait_cause(part) else { continue };
             let waiting_state = if is_nonblocking { state_at_end(execution, part)? } else { None };
             let (state, value) = waiting_state.map_or((part.state, operation.value), |state| (state.id, state.value));
-            add(Some(WaitState {
+            visit(Some(WaitState {
                 kind: WaitKind::Collective,
                 unit: part.unit,
                 state,

@@ -78,22 +78,27 @@ pub(super) fn chart(
 
 /// The largest numbers of the whole time range, so that the axis stays while the time moves.
 fn limits(execution: &Execution, request: &ViewRequest, series: &CardSeries) -> Result<Vec<f64>, PerspectiveError> {
-    let shown = match series.shown {
+    let shown_number = match series.shown_number {
         ShownNumber::Last | ShownNumber::Mean | ShownNumber::Smallest => ShownNumber::Largest,
         other => other,
     };
     let whole = ViewRequest { mode: TimeMode::Range, ..request.clone() };
-    numbers(execution, &CardSeries { shown, ..series.clone() }, bar_time(execution, &whole))
+    numbers(execution, &CardSeries { shown_number, ..series.clone() }, bar_time(execution, &whole))
 }
 
-fn bar(execution: &Execution, bundles: &UnitBundles, bundle: usize, (list, all): (&[CardSeries], &[Vec<f64>])) -> Bar {
+fn bar(
+    execution: &Execution,
+    bundles: &UnitBundles,
+    bundle: usize,
+    (list, values): (&[CardSeries], &[Vec<f64>]),
+) -> Bar {
     let units = bundles.units(bundle);
     #[expect(clippy::cast_precision_loss, reason = "a mean is rounded")]
     let mean = |numbers: &Vec<f64>| {
         let sum: f64 = units.iter().filter_map(|unit| numbers.get(*unit)).sum();
         sum / units.len().max(1) as f64
     };
-    let parts = list.iter().zip(all).map(|(series, numbers)| BarPart { paint: series.paint, value: mean(numbers) });
+    let parts = list.iter().zip(values).map(|(series, numbers)| BarPart { paint: series.paint, value: mean(numbers) });
     Bar {
         label: bundles.label(execution, bundle),
         unit: bundles.only_unit(bundle),
@@ -107,14 +112,14 @@ fn table(
     execution: &Execution,
     axis: &CardAxis,
     order: &[usize],
-    (list, all): (&[CardSeries], &[Vec<f64>]),
+    (list, values): (&[CardSeries], &[Vec<f64>]),
 ) -> ChartTable {
     let mut table = ChartTable::new(&[("unit", AxisUnit::Count)]);
     let axis_unit = axis.scale().axis_unit;
     table.columns.extend(list.iter().map(|series| ChartTableColumn { heading: series.label.clone(), axis_unit }));
     for unit in order {
         let name: TableValue = execution.units().list()[*unit].name.as_str().into();
-        let numbers = all.iter().map(|numbers| numbers.get(*unit).copied().into());
+        let numbers = values.iter().map(|numbers| numbers.get(*unit).copied().into());
         table.rows.push([name].into_iter().chain(numbers).collect());
     }
     table

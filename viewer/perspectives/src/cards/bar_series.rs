@@ -39,7 +39,7 @@ pub(super) fn numbers(execution: &Execution, series: &CardSeries, time: BarTime)
             let times = (0..activity.units()).map(|unit| activity.mean_times(unit, time.span)[*category as usize]);
             Ok(times.map(|nanos| shown_time(series, nanos, time)).collect())
         }
-        SeriesData::Pending(measure) => pending(execution, *measure, series.shown, time),
+        SeriesData::Pending(measure) => pending(execution, *measure, series.shown_number, time),
         SeriesData::States(choice) => states(execution, choice, series, time),
         SeriesData::Variable(choice) => variable(execution, choice, series, time),
         SeriesData::Events(choice) => events(execution, choice, time),
@@ -48,10 +48,10 @@ pub(super) fn numbers(execution: &Execution, series: &CardSeries, time: BarTime)
             let range = time.range;
             let number = |(steps, events): (&CombinedSteps, &Vec<(i64, f64)>)| {
                 let summary = steps.summary(range);
-                match series.shown {
+                match series.shown_number {
                     ShownNumber::Mean => summary.mean,
-                    ShownNumber::Smallest => summary.smallest,
-                    ShownNumber::Largest => summary.largest,
+                    ShownNumber::Smallest => summary.minimum,
+                    ShownNumber::Largest => summary.maximum,
                     ShownNumber::Sum => {
                         let first = events.partition_point(|event| event.0 < range.from.0);
                         let end = events.partition_point(|event| event.0 < range.to.0).max(first);
@@ -68,7 +68,7 @@ pub(super) fn numbers(execution: &Execution, series: &CardSeries, time: BarTime)
 #[expect(clippy::cast_precision_loss, reason = "a percentage is rounded")]
 fn shown_time(series: &CardSeries, nanos: f64, time: BarTime) -> f64 {
     let all = time.span.to.0.saturating_sub(time.span.from.0).max(1) as f64;
-    if series.shown == ShownNumber::Percent { 100.0 * nanos / all } else { nanos }
+    if series.shown_number == ShownNumber::Percent { 100.0 * nanos / all } else { nanos }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of messages are drawn")]
@@ -88,7 +88,7 @@ fn pending(
         ShownNumber::Largest => steps.maximum(time.range)[component] as f64,
         _ => steps.at(time.last)[component] as f64,
     };
-    Ok(messages.by_unit().incoming.iter().map(number).collect())
+    Ok(messages.by_unit().incoming_steps.iter().map(number).collect())
 }
 
 /// The items of each unit. Items outside of all units are left out.
@@ -149,9 +149,9 @@ fn variable(
     let number = |lists: Vec<ListId>| {
         let mut numbers = Vec::new();
         for (container, ty) in lists {
-            let range = if series.shown == ShownNumber::Last { present } else { time.span };
+            let range = if series.shown_number == ShownNumber::Last { present } else { time.span };
             let columns = source.series(container, ty, range, 1)?;
-            numbers.extend(columns.into_iter().flatten().map(|column| match series.shown {
+            numbers.extend(columns.into_iter().flatten().map(|column| match series.shown_number {
                 ShownNumber::Smallest => column.min,
                 ShownNumber::Largest => column.max,
                 _ => column.mean,

@@ -11,7 +11,7 @@ pub(super) struct CardAxis {
     pub(super) scale: Option<NumberScale>,
     /// The largest value of the axis, in the unit of measurement of the trace. By default, the
     /// largest value of the data.
-    pub(super) largest: Option<f64>,
+    pub(super) maximum: Option<f64>,
 }
 
 /// How numbers of the trace become numbers of the chart.
@@ -51,7 +51,7 @@ impl CardAxis {
         Ok(Self {
             label: axis.text_or_empty("label")?,
             scale: axis.word("unit", &SCALES)?,
-            largest: largest.map(|largest| largest.value),
+            maximum: largest.map(|largest| largest.value),
         })
     }
 
@@ -59,11 +59,11 @@ impl CardAxis {
         self.scale.unwrap_or(NumberScale::of(AxisUnit::Count))
     }
 
-    /// The axis for data up to `largest`, in the unit of measurement of the chart.
-    pub(super) fn chart_axis(&self, label: &str, largest: f64) -> ChartAxis {
+    /// The axis for data up to `maximum`, in the unit of measurement of the chart.
+    pub(super) fn chart_axis(&self, label: &str, maximum: f64) -> ChartAxis {
         let scale = self.scale();
         let label = if self.label.is_empty() { label } else { &self.label };
-        let wanted = self.largest.map_or(0.0, |wanted| wanted * scale.factor);
-        ChartAxis::up_to(label, scale.axis_unit, largest.max(wanted))
+        let wanted = self.maximum.map_or(0.0, |wanted| wanted * scale.factor);
+        ChartAxis::up_to(label, scale.axis_unit, maximum.max(wanted))
     }
 }

@@ -25,6 +25,6 @@ pub(super) fn alternatives(names: &[&str]) -> String {
 }
 
 /// `; did you mean `x`?` if a known name is similar.
-pub(super) fn suggestion(name: &str, known: &[&str]) -> String {
-    did_you_mean(name, known.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
+pub(super) fn suggestion(name: &str, known_names: &[&str]) -> String {
+    did_you_mean(name, known_names.iter().copied()).map_or_else(String::new, |help| format!("; {help}"))
 }

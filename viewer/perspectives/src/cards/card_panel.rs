@@ -27,7 +27,7 @@ pub(super) enum PanelContents {
     /// Bars, one per unit.
     Bars { series: Vec<CardSeries> },
     /// A mark per event.
-    Marks { events: Vec<CardMarks>, horizontal: CardAxis },
+    Marks { events: Vec<CardMarks>, horizontal_axis: CardAxis },
     /// A mark per element, where the latest event has placed it.
     Elements(ElementPanel),
 }
@@ -36,7 +36,7 @@ pub(super) enum PanelContents {
 pub(super) struct ElementPanel {
     pub(super) events: Vec<CardElements>,
     pub(super) form: MarkForm,
-    pub(super) horizontal: CardAxis,
+    pub(super) horizontal_axis: CardAxis,
     /// The duration of a move in nanoseconds.
     pub(super) glide: i64,
     pub(super) movement_paint: Option<ChartPaint>,
@@ -145,7 +145,7 @@ fn read_marks(table: &CardTable<'_>) -> Result<PanelContents, CardFault> {
         }
         events.push(read);
     }
-    Ok(PanelContents::Marks { events, horizontal: CardAxis::read(table, "horizontal")? })
+    Ok(PanelContents::Marks { events, horizontal_axis: CardAxis::read(table, "horizontal")? })
 }
 
 impl ElementPanel {
@@ -162,7 +162,7 @@ impl ElementPanel {
         Ok(Self {
             events,
             form,
-            horizontal: CardAxis::read(table, "horizontal")?,
+            horizontal_axis: CardAxis::read(table, "horizontal")?,
             glide: table.duration("glide")?.unwrap_or(0),
             movement_paint: card_paint::single_color(table, "moving")?,
         })

@@ -62,16 +62,16 @@ impl<'t> CardTable<'t> {
     }
 
     /// Checks that the table has no other keys.
-    pub(super) fn expect_keys(&self, known: &[&str]) -> Result<(), CardFault> {
-        let unknown = self.table.iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref()));
+    pub(super) fn expect_keys(&self, known_keys: &[&str]) -> Result<(), CardFault> {
+        let unknown = self.table.iter().find(|(key, _)| !known_keys.contains(&key.get_ref().as_ref()));
         let Some((key, _)) = unknown else { return Ok(()) };
         let name = key.get_ref().as_ref();
         let problem = format!(
             "{} has no key `{}`; its keys are {}{}",
             self.name,
             text_beginning(name),
-            alternatives(known).replace(" or ", " and "),
-            suggestion(name, known)
+            alternatives(known_keys).replace(" or ", " and "),
+            suggestion(name, known_keys)
         );
         Err(self.fault(&key.span(), problem))
     }
@@ -212,13 +212,13 @@ impl<'t> CardTable<'t> {
         }
     }
 
-    /// A list of tables, each written below `[[path]]`. There must be 1 to `most` of them.
-    pub(super) fn tables(&self, key: &'t str, path: &str, most: usize) -> Result<Vec<CardTable<'t>>, CardFault> {
+    /// A list of tables, each written below `[[path]]`. There must be 1 to `limit` of them.
+    pub(super) fn tables(&self, key: &'t str, path: &str, limit: usize) -> Result<Vec<CardTable<'t>>, CardFault> {
         let Some(value) = self.value(key) else { return Err(self.missing_key(key, &format!("[[{path}]]"))) };
         let DeValue::Array(list) = value.get_ref() else {
             return Err(self.wrong_kind(key, value, &format!("a list of tables; begin each with `[[{path}]]`")));
         };
-        self.check_count(key, path, list, &value.span(), most)?;
+        self.check_count(key, path, list, &value.span(), limit)?;
         let table = |item: &'t Spanned<DeValue<'t>>| match item.get_ref() {
             DeValue::Table(table) => Ok(Self::new(self.text, table, key, &item.span())),
             _ => Err(self.wrong_kind(key, item, &format!("a table that begins with `[[{path}]]`"))),
@@ -232,13 +232,13 @@ impl<'t> CardTable<'t> {
         path: &str,
         list: &DeArray<'t>,
         place: &Range<usize>,
-        most: usize,
+        limit: usize,
     ) -> Result<(), CardFault> {
         if list.is_empty() {
             return Err(self.fault(place, format!("`{key}` is empty; add a table that begins with `[[{path}]]`")));
         }
-        if list.len() > most {
-            let problem = format!("{} tables `[[{path}]]`; there may be at most {most}", list.len());
+        if list.len() > limit {
+            let problem = format!("{} tables `[[{path}]]`; there may be at most {limit}", list.len());
             return Err(self.fault(place, problem));
         }
         Ok(())

@@ -74,8 +74,8 @@ impl CardView {
                 level_chart::chart(execution, request, axis, (series, *is_stacked))
             }
             PanelContents::Bars { series } => bar_chart::chart(execution, request, axis, series),
-            PanelContents::Marks { events, horizontal } => {
-                event_marks::chart(execution, request, events, (horizontal, axis))
+            PanelContents::Marks { events, horizontal_axis } => {
+                event_marks::chart(execution, request, events, (horizontal_axis, axis))
             }
             PanelContents::Elements(elements) => element_chart::chart(execution, request, elements, axis),
         };
@@ -96,7 +96,7 @@ impl PerspectiveView for CardView {
             title: self.file.title(),
             group: self.file.group,
             summary: &self.file.summary,
-            needs: "what the card file names",
+            required_data: "what the card file names",
             modes: &self.file.modes,
             options: &self.options,
         }
@@ -122,8 +122,8 @@ impl PerspectiveView for CardView {
 }
 
 /// Adds the entries that the legend does not have.
-fn add_legend(legend: &mut Vec<LegendItem>, more: Vec<LegendItem>) {
-    for item in more {
+fn add_legend(legend: &mut Vec<LegendItem>, items: Vec<LegendItem>) {
+    for item in items {
         if !legend.contains(&item) {
             legend.push(item);
         }

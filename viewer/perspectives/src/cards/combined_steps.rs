@@ -28,8 +28,8 @@ pub(super) struct CombinedSteps {
 pub(super) struct NumberSummary {
     /// The mean over the time in which there is a value.
     pub(super) mean: f64,
-    pub(super) smallest: f64,
-    pub(super) largest: f64,
+    pub(super) minimum: f64,
+    pub(super) maximum: f64,
     /// The value at the end.
     pub(super) last: f64,
 }
@@ -116,10 +116,10 @@ impl CombinedSteps {
             let length = to.saturating_sub(from).max(0) as f64;
             integral += value * length;
             nanos += length;
-            let old = summary.unwrap_or(NumberSummary { mean: value, smallest: value, largest: value, last: value });
-            let (smallest, largest) = (old.smallest.min(value), old.largest.max(value));
-            let mean = if nanos > 0.0 { (integral / nanos).clamp(smallest, largest) } else { value };
-            summary = Some(NumberSummary { mean, smallest, largest, last: value });
+            let old = summary.unwrap_or(NumberSummary { mean: value, minimum: value, maximum: value, last: value });
+            let (minimum, maximum) = (old.minimum.min(value), old.maximum.max(value));
+            let mean = if nanos > 0.0 { (integral / nanos).clamp(minimum, maximum) } else { value };
+            summary = Some(NumberSummary { mean, minimum, maximum, last: value });
         }
         summary.unwrap_or_default()
     }
@@ -177,8 +177,8 @@ mod tests {
             }
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             prop_assert!((summary.mean - mean).abs() < 1e-9, "{} {}", summary.mean, mean);
-            prop_assert_eq!(summary.smallest, values.iter().copied().fold(f64::INFINITY, f64::min));
-            prop_assert_eq!(summary.largest, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
+            prop_assert_eq!(summary.minimum, values.iter().copied().fold(f64::INFINITY, f64::min));
+            prop_assert_eq!(summary.maximum, values.iter().copied().fold(f64::NEG_INFINITY, f64::max));
             prop_assert_eq!(Some(&summary.last), values.last());
             prop_assert_eq!(steps.at(from), expected(&events, from, combination).unwrap_or(0.0));
         }

@@ -31,7 +31,7 @@ struct ElementDrawing<'a> {
 
 struct PlacedElement {
     mark: PanelMark,
-    since: i64,
+    start: i64,
     x: f64,
     y: f64,
     is_moving: bool,
@@ -45,19 +45,19 @@ pub(super) fn chart(
     execution: &Execution,
     request: &ViewRequest,
     panel: &ElementPanel,
-    vertical: &CardAxis,
+    vertical_axis: &CardAxis,
 ) -> Result<PanelResult, (usize, PerspectiveError)> {
     let history = ElementHistory::of(execution, &panel.events)?;
     let drawing = ElementDrawing {
         history: &history,
         panel,
-        factors: [panel.horizontal.scale().factor, vertical.scale().factor],
+        factors: [panel.horizontal_axis.scale().factor, vertical_axis.scale().factor],
         time: if request.mode == TimeMode::Range { request.range.to.0 } else { request.time.0 },
         precision: (request.range.to.0.saturating_sub(request.range.from.0) / 1000).max(1),
     };
     let mut placed: Vec<(&MovingElement, PlacedElement)> =
         history.elements.iter().filter_map(|element| Some((element, drawing.place(element)?))).collect();
-    let table = table(panel, vertical, &placed);
+    let table = table(panel, vertical_axis, &placed);
     let hidden = history.elements.len() - placed.len();
     let mut notes = Vec::new();
     if hidden > 0 {
@@ -77,15 +77,15 @@ pub(super) fn chart(
     let first = panel.events.first();
     let chart = MarkChart {
         form: panel.form,
-        horizontal: mark_axis(
-            &panel.horizontal,
-            &label(&panel.horizontal, first.map(|list| &list.x)),
+        horizontal_axis: mark_axis(
+            &panel.horizontal_axis,
+            &label(&panel.horizontal_axis, first.map(|list| &list.x)),
             extents[0],
             panel.form != MarkForm::Discs,
         ),
-        vertical: mark_axis(
-            vertical,
-            &label(vertical, first.and_then(|list| list.y.as_ref())),
+        vertical_axis: mark_axis(
+            vertical_axis,
+            &label(vertical_axis, first.and_then(|list| list.y.as_ref())),
             extents[1],
             panel.form == MarkForm::Cells,
         ),
@@ -110,12 +110,12 @@ fn legend(execution: &Execution, history: &ElementHistory, panel: &ElementPanel)
 }
 
 /// An axis of positions has all positions; an axis of values begins at 0.
-fn mark_axis(axis: &CardAxis, label: &str, (least, largest): (f64, f64), has_positions: bool) -> MarkAxis {
-    let mut chart_axis = axis.chart_axis(label, largest.max(-least));
+fn mark_axis(axis: &CardAxis, label: &str, (minimum, maximum): (f64, f64), has_positions: bool) -> MarkAxis {
+    let mut chart_axis = axis.chart_axis(label, maximum.max(-minimum));
     if has_positions {
-        chart_axis.largest = if axis.largest.is_some() { chart_axis.largest } else { largest };
+        chart_axis.maximum = if axis.maximum.is_some() { chart_axis.maximum } else { maximum };
     }
-    MarkAxis { axis: chart_axis, least: if has_positions { least } else { least.min(0.0) }, names: Vec::new() }
+    MarkAxis { axis: chart_axis, minimum: if has_positions { minimum } else { minimum.min(0.0) }, names: Vec::new() }
 }
 
 impl ElementDrawing<'_> {
@@ -156,7 +156,7 @@ impl ElementDrawing<'_> {
             text: list.text(last.index).to_owned(),
             title: format!("{}: {place} since {time}", element.name),
         };
-        Some(PlacedElement { mark, since: last.time, x: self.x(last), y: self.y(last), is_moving: from.is_some() })
+        Some(PlacedElement { mark, start: last.time, x: self.x(last), y: self.y(last), is_moving: from.is_some() })
     }
 
     /// The smallest and largest coordinates of all moves, so that the axes stay while the time
@@ -173,21 +173,21 @@ impl ElementDrawing<'_> {
 }
 
 /// A row per element.
-fn table(panel: &ElementPanel, vertical: &CardAxis, placed: &[(&MovingElement, PlacedElement)]) -> ChartTable {
+fn table(panel: &ElementPanel, vertical_axis: &CardAxis, elements: &[(&MovingElement, PlacedElement)]) -> ChartTable {
     let first = panel.events.first();
     let mut table = ChartTable::new(&[("element", AxisUnit::Count), ("since", AxisUnit::Nanos)]);
     let mut column = |axis: &CardAxis, field: &str| {
         let heading = if axis.label.is_empty() { field } else { &axis.label };
         table.columns.push(ChartTableColumn { heading: heading.to_owned(), axis_unit: axis.scale().axis_unit });
     };
-    column(&panel.horizontal, first.map_or("x", |list| &list.x));
+    column(&panel.horizontal_axis, first.map_or("x", |list| &list.x));
     let y = first.and_then(|list| list.y.as_deref());
     if let Some(y) = y {
-        column(vertical, y);
+        column(vertical_axis, y);
     }
-    for (element, place) in placed {
+    for (element, place) in elements {
         #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
-        let since = place.since as f64;
+        let since = place.start as f64;
         let mut row = vec![element.name.as_str().into(), since.into(), place.x.into()];
         row.extend(y.map(|_| place.y.into()));
         table.rows.push(row);

@@ -64,7 +64,7 @@ impl EventList {
         let list = execution.derived(&key, || Self::read(execution, choice, key.clone()))?;
         if list.times.is_empty() {
             return Err(PerspectiveError::NoData {
-                missing: "the events that the card names".to_owned(),
+                missing_data: "the events that the card names".to_owned(),
                 remedy: "record them, or remove filters that hide them".to_owned(),
             });
         }
@@ -81,7 +81,7 @@ impl EventList {
             count += execution.source().events(*container, *ty, range, 0)?.total;
         }
         if count > MAX_EVENTS {
-            return Err(PerspectiveError::TooManyEvents { count, most: MAX_EVENTS });
+            return Err(PerspectiveError::TooManyEvents { count, limit: MAX_EVENTS });
         }
         let mut found: Vec<(i64, ContainerId, ValueId, EntityId)> = Vec::new();
         for (container, ty) in &chosen.lists {

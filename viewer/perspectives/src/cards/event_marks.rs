@@ -33,13 +33,13 @@ enum PlaceColumn {
 #[derive(Default)]
 struct AxisNames {
     names: Vec<String>,
-    known: FxHashMap<u64, u32>,
+    numbers: FxHashMap<u64, u32>,
 }
 
 impl AxisNames {
     fn number(&mut self, key: u64, name: impl FnOnce() -> String) -> u32 {
         let next = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
-        *self.known.entry(key).or_insert_with(|| {
+        *self.numbers.entry(key).or_insert_with(|| {
             self.names.push(name());
             next
         })
@@ -135,14 +135,14 @@ pub(super) fn chart(
     execution: &Execution,
     request: &ViewRequest,
     choices: &[CardMarks],
-    (horizontal, vertical): (&CardAxis, &CardAxis),
+    (horizontal_axis, vertical): (&CardAxis, &CardAxis),
 ) -> Result<PanelResult, (usize, PerspectiveError)> {
     let (mut lists, mut names) = (Vec::new(), AxisNames::default());
     for choice in choices {
         let mut read = || -> Result<PlacedEventList, PerspectiveError> {
             let events = EventList::of(execution, &choice.events)?;
             let colors = MarkColors::new(execution, &events, &choice.paint)?;
-            let x = place_column(execution, &events, &choice.x, horizontal.scale(), &mut AxisNames::default())?;
+            let x = place_column(execution, &events, &choice.x, horizontal_axis.scale(), &mut AxisNames::default())?;
             let y = place_column(execution, &events, &choice.y, vertical.scale(), &mut names)?;
             Ok(PlacedEventList { events, colors, x, y, label: choice.label.clone() })
         };
@@ -151,7 +151,7 @@ pub(super) fn chart(
     let is_timed = choices.first().is_none_or(|choice| choice.x == MarkPlace::Time);
     let marks = marks(execution, request, &lists, is_timed);
     let legend = lists.iter().flat_map(|list| list.colors.legend(execution, &list.events, &list.label)).collect();
-    let table = table(choices, &lists, &marks, (horizontal, vertical), &names.names);
+    let table = table(choices, &lists, &marks, (horizontal_axis, vertical), &names.names);
     let total: usize = lists.iter().map(|list| visible_events(execution, request, &list.events, is_timed).len()).sum();
     let mut notes = Vec::new();
     if total > marks.len() {
@@ -171,22 +171,27 @@ pub(super) fn chart(
     } else {
         let (left, right) = largest(|list| &list.x);
         let (bottom, _) = largest(|list| &list.y);
-        let horizontal = MarkAxis {
-            axis: horizontal.chart_axis(&x_label, right.max(-left)),
-            least: left.min(0.0),
+        let horizontal_axis = MarkAxis {
+            axis: horizontal_axis.chart_axis(&x_label, right.max(-left)),
+            minimum: left.min(0.0),
             names: Vec::new(),
         };
         let is_named = !names.names.is_empty();
         #[expect(clippy::cast_precision_loss, reason = "a number of names")]
         let last = names.names.len().saturating_sub(1) as f64;
         let mut vertical =
-            MarkAxis { axis: vertical_axis, least: if is_named { 0.0 } else { bottom.min(0.0) }, names: names.names };
+            MarkAxis { axis: vertical_axis, minimum: if is_named { 0.0 } else { bottom.min(0.0) }, names: names.names };
         if is_named {
-            vertical.axis.largest = last;
+            vertical.axis.maximum = last;
         } else {
-            vertical.axis.largest = vertical.axis.largest.max(-bottom);
+            vertical.axis.maximum = vertical.axis.maximum.max(-bottom);
         }
-        ChartPanel::Marks(MarkChart { form: MarkForm::Discs, horizontal, vertical, marks: plane_marks(&lists, &marks) })
+        ChartPanel::Marks(MarkChart {
+            form: MarkForm::Discs,
+            horizontal_axis,
+            vertical_axis: vertical,
+            marks: plane_marks(&lists, &marks),
+        })
     };
     Ok(PanelResult { panel, legend, table, notes })
 }
@@ -275,7 +280,7 @@ fn table(
     choices: &[CardMarks],
     lists: &[PlacedEventList],
     marks: &[PlacedEvent],
-    (horizontal, vertical): (&CardAxis, &CardAxis),
+    (horizontal_axis, vertical_axis): (&CardAxis, &CardAxis),
     names: &[String],
 ) -> ChartTable {
     let mut table = ChartTable::new(&[("events", AxisUnit::Count), ("time", AxisUnit::Nanos)]);
@@ -284,12 +289,13 @@ fn table(
         if axis.label.is_empty() { place.label().to_owned() } else { axis.label.clone() }
     };
     if first.x != MarkPlace::Time {
-        table
-            .columns
-            .push(ChartTableColumn { heading: heading(horizontal, &first.x), axis_unit: horizontal.scale().axis_unit });
+        table.columns.push(ChartTableColumn {
+            heading: heading(horizontal_axis, &first.x),
+            axis_unit: horizontal_axis.scale().axis_unit,
+        });
     }
-    let axis_unit = if first.y.has_names() { AxisUnit::Count } else { vertical.scale().axis_unit };
-    table.columns.push(ChartTableColumn { heading: heading(vertical, &first.y), axis_unit });
+    let axis_unit = if first.y.has_names() { AxisUnit::Count } else { vertical_axis.scale().axis_unit };
+    table.columns.push(ChartTableColumn { heading: heading(vertical_axis, &first.y), axis_unit });
     for mark in marks {
         let list = &lists[mark.list];
         #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]

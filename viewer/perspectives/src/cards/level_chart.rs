@@ -117,7 +117,7 @@ fn table(axis: &CardAxis, list: &[CardSeries], all: &[SeriesColumns], range: Tim
                     .extremes
                     .get(index)
                     .into_iter()
-                    .flat_map(|extremes| [extremes.least.into(), extremes.largest.into()]),
+                    .flat_map(|extremes| [extremes.minimum.into(), extremes.maximum.into()]),
             );
         }
         table.rows.push(row);

@@ -27,27 +27,27 @@ pub(super) struct SeriesColumns {
 impl SeriesColumns {
     /// The largest absolute value.
     pub(super) fn largest(&self) -> f64 {
-        let extremes = self.extremes.iter().flat_map(|extremes| [extremes.least, extremes.largest]);
+        let extremes = self.extremes.iter().flat_map(|extremes| [extremes.minimum, extremes.maximum]);
         self.means.iter().copied().chain(extremes).map(f64::abs).fold(0.0, f64::max)
     }
 
     /// All values times a factor.
     pub(super) fn multiply(mut self, factor: f64) -> Self {
         self.means.iter_mut().for_each(|mean| *mean *= factor);
-        self.extremes
-            .iter_mut()
-            .for_each(|LevelExtremes { least, largest }| (*least, *largest) = (*least * factor, *largest * factor));
+        self.extremes.iter_mut().for_each(|LevelExtremes { minimum, maximum }| {
+            (*minimum, *maximum) = (*minimum * factor, *maximum * factor)
+        });
         self
     }
 }
 
 /// The lanes of the chosen states.
-pub(super) fn state_lanes(execution: &Execution, chosen: &ChosenLists) -> Vec<StateLaneId> {
+pub(super) fn state_lanes(execution: &Execution, lists: &ChosenLists) -> Vec<StateLaneId> {
     let lanes = |(container, ty): &_| {
         let (container, ty) = (*container, *ty);
         (0..execution.source().depths(container, ty)).map(move |depth| StateLaneId { container, ty, depth })
     };
-    chosen.lists.iter().flat_map(lanes).collect()
+    lists.lists.iter().flat_map(lanes).collect()
 }
 
 pub(super) fn columns(
@@ -72,7 +72,7 @@ pub(super) fn columns(
                 means: summaries.iter().map(|summary| summary.mean).collect(),
                 extremes: summaries
                     .iter()
-                    .map(|summary| LevelExtremes { least: summary.smallest, largest: summary.largest })
+                    .map(|summary| LevelExtremes { minimum: summary.minimum, maximum: summary.maximum })
                     .collect(),
             })
         }
@@ -93,7 +93,7 @@ fn of_category(
     for column in counts.steps.columns(range, count) {
         means.push(column.mean[component] / denominator);
         let (min, max) = (column.extremes.min[component] as f64, column.extremes.max[component] as f64);
-        extremes.push(LevelExtremes { least: min / denominator, largest: max / denominator });
+        extremes.push(LevelExtremes { minimum: min / denominator, maximum: max / denominator });
     }
     Ok(SeriesColumns { means, extremes })
 }
@@ -111,7 +111,7 @@ fn of_pending(steps: &PendingSteps, component: usize, range: TimeRange, count: u
     let columns = steps.columns(range, count);
     let extremes = |index: usize| {
         let extremes = &columns[index].extremes;
-        LevelExtremes { least: extremes.min[component] as f64, largest: extremes.max[component] as f64 }
+        LevelExtremes { minimum: extremes.min[component] as f64, maximum: extremes.max[component] as f64 }
     };
     SeriesColumns {
         means: columns.iter().map(|column| column.mean[component]).collect(),
@@ -161,7 +161,7 @@ fn of_variable(
         if chosen.lists.len() == 1 {
             let bounds = |sample: &Option<SeriesColumn>| sample.map_or((0.0, 0.0), |sample| (sample.min, sample.max));
             let bounds = series.iter().map(bounds);
-            extremes = bounds.map(|(least, largest)| LevelExtremes { least, largest }).collect();
+            extremes = bounds.map(|(minimum, maximum)| LevelExtremes { minimum, maximum }).collect();
         }
         for (index, sample) in series.into_iter().enumerate().take(means.len()) {
             let Some(sample) = sample else { continue };

@@ -21,7 +21,7 @@ pub(super) struct CardSeries {
     /// How the numbers of several containers become one.
     pub(super) combination: Combination,
     /// The number that a bar shows.
-    pub(super) shown: ShownNumber,
+    pub(super) shown_number: ShownNumber,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -105,7 +105,7 @@ impl CardSeries {
             paint: card_paint::single_color(table, "color")?.unwrap_or(paint),
             data,
             combination: table.word("combine", &COMBINATIONS)?.unwrap_or_default(),
-            shown: table.word("show", shown)?.unwrap_or(shown[0].1),
+            shown_number: table.word("show", shown)?.unwrap_or(shown[0].1),
         })
     }
 
@@ -154,7 +154,7 @@ impl CardSeries {
 
     /// The unit of measurement of the numbers. `None` if the axis determines it.
     pub(super) fn number_scale(&self, is_bar: bool) -> Option<NumberScale> {
-        let axis_unit = match (&self.data, self.shown) {
+        let axis_unit = match (&self.data, self.shown_number) {
             (SeriesData::Variable(_) | SeriesData::Field { .. }, _) => return None,
             (SeriesData::Category(_) | SeriesData::States(_), ShownNumber::Percent) => AxisUnit::Percent,
             (SeriesData::Category(_) | SeriesData::States(_), _) if is_bar => AxisUnit::Nanos,

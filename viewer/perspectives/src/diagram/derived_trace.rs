@@ -152,9 +152,9 @@ pub(super) fn trace_of_units(execution: &Execution, parts: DerivedParts<'_>) -> 
     with_states(execution, &parts, &base)
 }
 
-/// Makes a trace of parts of an execution whose rows are bundles of adjacent units in an order, at
-/// most `max_rows`. A row has the states of all its units. Without too many units, or with
-/// fractions of units, each unit has its row.
+/// Makes a trace of parts of an execution with at most `max_rows` rows. Each row is a bundle of
+/// units that are adjacent in an order, and has the states of all its units. If there are not more
+/// units than rows, or with fractions of units, each unit has its own row.
 ///
 /// # Errors
 /// If the execution lacks data of a part, or the source fails.

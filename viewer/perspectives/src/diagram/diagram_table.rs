@@ -126,15 +126,15 @@ fn space_time_rows<'a>(
             rows.push((piece.from, row));
         }
         for message in messages.sent_by(unit, TimeRange { from: GlobalNanos(i64::MIN), to: range.to }) {
-            if message.received == NEVER || message.received < range.from.0 {
+            if message.receive_time == NEVER || message.receive_time < range.from.0 {
                 continue;
             }
             #[expect(clippy::cast_precision_loss, reason = "a table shows about 15 digits")]
             let bytes = message.bytes.map(|bytes| bytes as f64);
             let mut row =
                 vec![name(execution, unit), "message".into(), name(execution, message.to as usize), bytes.into()];
-            row.extend(times(message.sent, message.received));
-            rows.push((message.sent, row));
+            row.extend(times(message.send_time, message.receive_time));
+            rows.push((message.send_time, row));
         }
         rows.sort_by_key(|row| row.0);
         rows.into_iter().map(|(_, row)| row)

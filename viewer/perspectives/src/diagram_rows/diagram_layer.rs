@@ -31,7 +31,7 @@ pub(super) struct LayerParts<'a> {
 /// types, values, containers and states; the layer converts them.
 pub(super) struct DiagramLayer {
     inner: Arc<dyn TimelineSource>,
-    derived: Arc<dyn TimelineSource>,
+    derived_source: Arc<dyn TimelineSource>,
     model: Arc<TypeModel>,
     /// The types of states and links of the derived trace, in the order of the layer's types.
     types: Vec<TypeId>,
@@ -55,11 +55,11 @@ pub(super) struct DiagramLayer {
 impl DiagramLayer {
     pub(super) fn new(
         inner: &Arc<dyn TimelineSource>,
-        derived: Arc<dyn TimelineSource>,
+        derived_source: Arc<dyn TimelineSource>,
         parts: LayerParts<'_>,
     ) -> Self {
-        let (inner_model, derived_model) = (inner.model(), derived.model());
-        let units_of_derived = leaves(derived.as_ref());
+        let (inner_model, derived_model) = (inner.model(), derived_source.model());
+        let units_of_derived = leaves(derived_source.as_ref());
         let pairs = || parts.units.iter().copied().zip(units_of_derived.iter().copied());
         let is_shown = |ty: &&TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
         let types: Vec<TypeId> = derived_model.types.iter().filter(is_shown).map(|ty| ty.id).collect();
@@ -72,7 +72,7 @@ impl DiagramLayer {
         let number = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         Self {
             derived_units: pairs().collect(),
-            inner_units: pairs().map(|(unit, derived)| (derived, unit)).collect(),
+            inner_units: pairs().map(|(unit, derived_source)| (derived_source, unit)).collect(),
             has_links: types.iter().any(is_link),
             types,
             first_type: number(inner_model.types.len()),
@@ -82,9 +82,9 @@ impl DiagramLayer {
             changed_types,
             removed_types,
             numbers: inner.free_numbers(),
-            derived_states: derived.free_numbers().state,
+            derived_states: derived_source.free_numbers().state,
             inner: Arc::clone(inner),
-            derived,
+            derived_source,
         }
     }
 
@@ -120,10 +120,10 @@ impl DiagramLayer {
         }
     }
 
-    fn own_entity(&self, derived: EntityId) -> Option<EntityId> {
-        match derived {
+    fn own_entity(&self, entity: EntityId) -> Option<EntityId> {
+        match entity {
             EntityId::State(number) => Some(EntityId::State(self.numbers.state.saturating_add(number))),
-            EntityId::Link(_) => Some(derived),
+            EntityId::Link(_) => Some(entity),
             _ => None,
         }
     }
@@ -139,8 +139,8 @@ impl DiagramLayer {
 }
 
 /// The containers of a derived trace that stand for units, in order.
-fn leaves(derived: &dyn TimelineSource) -> Vec<ContainerId> {
-    let containers = derived.containers();
+fn leaves(source: &dyn TimelineSource) -> Vec<ContainerId> {
+    let containers = source.containers();
     let parents: FxHashSet<ContainerId> =
         containers.iter().filter(|info| info.parent != info.id).map(|info| info.parent).collect();
     let is_leaf = |id: &ContainerId| *id != ContainerId::ROOT && !parents.contains(id);
@@ -172,7 +172,7 @@ fn changed_types(
 /// The types and values of the trace, and then those of the derived trace.
 fn joined_model(
     inner: &TypeModel,
-    derived: &TypeModel,
+    derived_model: &TypeModel,
     types: &[TypeId],
     unit_type: TypeId,
     parts: &LayerParts<'_>,
@@ -186,7 +186,7 @@ fn joined_model(
     let first = model.types.len();
     let id = |position: usize| TypeId(u32::try_from(first + position).unwrap_or(u32::MAX));
     for (position, ty) in types.iter().enumerate() {
-        let info = &derived.types[ty.index()];
+        let info = &derived_model.types[ty.index()];
         let (kind, parent) = match info.kind {
             PajeTypeKind::Link { .. } => (PajeTypeKind::Link { start: unit_type, end: unit_type }, TypeId::ROOT),
             kind => (kind, unit_type),
@@ -194,11 +194,11 @@ fn joined_model(
         model.types.push(TypeInfo { id: id(position), kind, parent, ..info.clone() });
     }
     let first_value = u32::try_from(model.values.len()).unwrap_or(u32::MAX);
-    for value in &derived.values {
+    for value in &derived_model.values {
         let position = types.iter().position(|ty| *ty == value.ty);
         let mut added = ValueInfo { id: ValueId(first_value.saturating_add(value.id.0)), ..value.clone() };
         added.ty = position.map_or(TypeId::ROOT, id);
-        let is_state = derived.types.get(value.ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::State);
+        let is_state = derived_model.types.get(value.ty.index()).is_some_and(|ty| ty.kind == PajeTypeKind::State);
         if let Some(height) = parts.state_height.filter(|_| is_state) {
             added.style.size = Some(height);
         }
@@ -227,7 +227,7 @@ impl FilterLayer for DiagramLayer {
     }
 
     fn summary(&self) -> TraceSummary {
-        let (mut summary, derived) = (self.inner.summary(), self.derived.summary());
+        let (mut summary, derived) = (self.inner.summary(), self.derived_source.summary());
         summary.states += derived.states;
         if self.has_links {
             summary.links = derived.links;
@@ -243,7 +243,7 @@ impl FilterLayer for DiagramLayer {
         let lane = StateLaneId { container, ty, depth: 0 };
         match self.derived_type(ty) {
             Some(derived) => {
-                self.derived_lane(lane, derived).map_or(0, |lane| self.derived.depths(lane.container, lane.ty))
+                self.derived_lane(lane, derived).map_or(0, |lane| self.derived_source.depths(lane.container, lane.ty))
             }
             None if self.is_removed(lane) => 0,
             None => self.inner.depths(container, ty),
@@ -266,7 +266,7 @@ impl FilterLayer for DiagramLayer {
                 cells.extend((0..columns).map(|_| MixtureCell::default()));
                 continue;
             };
-            let mut found = self.derived.cells(&[derived], time_range, columns)?.cells;
+            let mut found = self.derived_source.cells(&[derived], time_range, columns)?.cells;
             for share in found.iter_mut().flat_map(|cell| cell.shares.iter_mut()) {
                 share.0 = self.value(share.0);
             }
@@ -288,7 +288,7 @@ impl FilterLayer for DiagramLayer {
             return self.inner.states(lane, time_range, limit);
         };
         let Some(derived) = self.derived_lane(lane, ty) else { return Ok(no_entities()) };
-        let mut listed = self.derived.states(derived, time_range, limit)?;
+        let mut listed = self.derived_source.states(derived, time_range, limit)?;
         for state in &mut listed.items {
             state.value = self.value(state.value);
             state.id = self.own_entity(state.id).unwrap_or(state.id);
@@ -300,7 +300,7 @@ impl FilterLayer for DiagramLayer {
         let Some(derived) = self.derived_type(ty) else {
             return if self.keeps_links() { self.inner.links(ty, time_range, limit) } else { Ok(no_entities()) };
         };
-        let mut listed = self.derived.links(derived, time_range, limit)?;
+        let mut listed = self.derived_source.links(derived, time_range, limit)?;
         for link in &mut listed.items {
             let (start, end) = (self.container(link.start), self.container(link.end));
             *link = LinkEntity { ty, value: self.value(link.value), start, end, ..*link };
@@ -323,7 +323,7 @@ impl FilterLayer for DiagramLayer {
         let Some(derived) = self.derived_type(ty) else {
             return if self.keeps_links() { self.inner.link_counts(ty, time_range, exponent, visit) } else { Ok(()) };
         };
-        self.derived.link_counts(derived, time_range, exponent, &mut |count| {
+        self.derived_source.link_counts(derived, time_range, exponent, &mut |count| {
             let (start, end) = (self.container(count.start), self.container(count.end));
             visit(&LinkCount { start, end, value: self.value(count.value), ..*count })
         })
@@ -331,7 +331,7 @@ impl FilterLayer for DiagramLayer {
 
     fn facts(&self, id: EntityId) -> Result<EntityFacts, QueryError> {
         let Some(derived) = self.derived_entity(id) else { return self.inner.facts(id) };
-        let facts = self.derived.facts(derived)?;
+        let facts = self.derived_source.facts(derived)?;
         let container = self.container(facts.container);
         let owner = self.inner.facts(EntityId::Container(container))?;
         let mut type_path = owner.type_path;
@@ -341,7 +341,7 @@ impl FilterLayer for DiagramLayer {
 
     fn related_entities(&self, id: EntityId, limit: usize) -> Result<Vec<EntityId>, QueryError> {
         if let Some(derived) = self.derived_entity(id) {
-            let related = self.derived.related_entities(derived, limit)?;
+            let related = self.derived_source.related_entities(derived, limit)?;
             return Ok(related.into_iter().filter_map(|id| self.own_entity(id)).collect());
         }
         let mut related = self.inner.related_entities(id, limit)?;
@@ -371,7 +371,7 @@ impl FilterLayer for DiagramLayer {
         match self.derived_type(lane.ty) {
             Some(ty) => self
                 .derived_lane(lane, ty)
-                .map_or(Ok(false), |derived| self.derived.is_dense(derived, time_range, limit)),
+                .map_or(Ok(false), |derived| self.derived_source.is_dense(derived, time_range, limit)),
             None if self.is_removed(lane) => Ok(false),
             None => self.inner.is_dense(lane, time_range, limit),
         }

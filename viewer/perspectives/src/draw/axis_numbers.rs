@@ -30,21 +30,21 @@ const NANOS: [(&str, f64, f64); 7] = [
 ];
 
 impl NumberUnit {
-    /// The unit of measurement in which numbers up to `largest` are short.
-    pub(super) fn new(axis_unit: AxisUnit, largest: f64) -> Self {
-        let largest = largest.abs();
+    /// The unit of measurement in which numbers up to `maximum` are short.
+    pub(super) fn new(axis_unit: AxisUnit, maximum: f64) -> Self {
+        let maximum = maximum.abs();
         match axis_unit {
             AxisUnit::Count => Self { name: "", size: 1.0, is_binary: false },
             AxisUnit::Percent => Self { name: "%", size: 1.0, is_binary: false },
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a positive number saturates")]
             AxisUnit::Bytes => {
-                let (name, size) = byte_unit(largest as u64);
+                let (name, size) = byte_unit(maximum as u64);
                 #[expect(clippy::cast_precision_loss, reason = "a power of two is exact")]
                 let size = size as f64;
                 Self { name, size, is_binary: true }
             }
             AxisUnit::Nanos => {
-                let (name, size, _) = NANOS.into_iter().find(|(_, _, least)| largest >= *least).unwrap_or(NANOS[6]);
+                let (name, size, _) = NANOS.into_iter().find(|(_, _, least)| maximum >= *least).unwrap_or(NANOS[6]);
                 Self { name, size, is_binary: false }
             }
         }

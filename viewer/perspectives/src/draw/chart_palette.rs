@@ -49,7 +49,7 @@ pub(crate) struct ChartPalette {
     now: RgbColor,
     maximum: RgbColor,
     emphasis: RgbColor,
-    faint: RgbColor,
+    faint_color: RgbColor,
 }
 
 /// The colours of a theme as `0xRRGGBB`.
@@ -60,7 +60,7 @@ struct PaletteCodes {
     now: u32,
     maximum: u32,
     emphasis: u32,
-    faint: u32,
+    faint_color: u32,
 }
 
 const LIGHT: PaletteCodes = PaletteCodes {
@@ -69,7 +69,7 @@ const LIGHT: PaletteCodes = PaletteCodes {
     now: 0x001f_5f9f,
     maximum: 0x00b5_cfe8,
     emphasis: 0x00d0_2340,
-    faint: 0x00b9_c8dc,
+    faint_color: 0x00b9_c8dc,
 };
 const DARK: PaletteCodes = PaletteCodes {
     ignored: 0x0020_262e,
@@ -77,7 +77,7 @@ const DARK: PaletteCodes = PaletteCodes {
     now: 0x008a_bcff,
     maximum: 0x002d_4f7c,
     emphasis: 0x00ff_6078,
-    faint: 0x0046_566c,
+    faint_color: 0x0046_566c,
 };
 const CONTRAST: PaletteCodes = PaletteCodes {
     ignored: 0x002a_2a2a,
@@ -85,7 +85,7 @@ const CONTRAST: PaletteCodes = PaletteCodes {
     now: 0x009f_d0ff,
     maximum: 0x0035_66a3,
     emphasis: 0x00ff_6b8a,
-    faint: 0x006a_7f9c,
+    faint_color: 0x006a_7f9c,
 };
 
 /// Greys of tasks in monochrome images, as parts of ink. Adjacent ones differ much. Patterns
@@ -93,8 +93,8 @@ const CONTRAST: PaletteCodes = PaletteCodes {
 const TASK_INK: [f32; TASK_GREYS] = [0.92, 0.3, 0.62, 0.16, 0.78, 0.46, 0.7, 0.23];
 
 /// Busy, overhead, idle, and states that do not count.
-fn categories(counted: &[ThemeColors; 3], kind: ThemeKind, ignored: RgbColor) -> [RgbColor; 4] {
-    let [busy, overhead, idle] = counted.map(|colors| kind.color_of(colors));
+fn categories(counted_colors: &[ThemeColors; 3], kind: ThemeKind, ignored: RgbColor) -> [RgbColor; 4] {
+    let [busy, overhead, idle] = counted_colors.map(|colors| kind.color_of(colors));
     [busy, overhead, idle, ignored]
 }
 
@@ -114,7 +114,7 @@ impl ChartPalette {
             now: rgb(codes.now),
             maximum: rgb(codes.maximum),
             emphasis: rgb(codes.emphasis),
-            faint: rgb(codes.faint),
+            faint_color: rgb(codes.faint_color),
         };
         match palette_kind {
             PaletteKind::Standard => {}
@@ -133,7 +133,7 @@ impl ChartPalette {
         self.categories = self.categories.map(grey);
         self.tasks = TASK_INK.map(step).to_vec();
         self.sizes = self.sizes.map(grey);
-        (self.now, self.maximum, self.faint) = (grey(self.now), grey(self.maximum), grey(self.faint));
+        (self.now, self.maximum, self.faint_color) = (grey(self.now), grey(self.maximum), grey(self.faint_color));
         self.emphasis = theme.ink;
     }
 
@@ -149,7 +149,7 @@ impl ChartPalette {
             ChartPaint::Now => self.now,
             ChartPaint::Maximum => self.maximum,
             ChartPaint::Emphasis => self.emphasis,
-            ChartPaint::Faint => self.faint,
+            ChartPaint::Faint => self.faint_color,
             ChartPaint::Absent => self.theme.track,
             ChartPaint::Pending => self.theme.paper,
             ChartPaint::Fixed(color) => self.theme.fill(color),

@@ -19,34 +19,34 @@ const BAR_WIDTH: f32 = 12.0;
 pub(super) struct ColorScale {
     axis: ChartAxis,
     /// The smallest value, if the scale is logarithmic.
-    least: Option<f64>,
+    minimum: Option<f64>,
 }
 
 impl ColorScale {
     /// A scale for values greater than 0.
     pub(super) fn new(values: impl Iterator<Item = f64>, axis: &ChartAxis) -> Self {
         let least = values.filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
-        let is_wide = least.is_finite() && axis.largest >= LARGE_RATIO * least;
-        Self { axis: axis.clone(), least: is_wide.then_some(least) }
+        let is_wide = least.is_finite() && axis.maximum >= LARGE_RATIO * least;
+        Self { axis: axis.clone(), minimum: is_wide.then_some(least) }
     }
 
     /// The size of a value.
     pub(super) fn fraction(&self, value: f64) -> f32 {
-        let fraction = match self.least {
-            Some(least) => (value / least).ln() / (self.axis.largest / least).ln(),
-            None => value / self.axis.largest,
+        let fraction = match self.minimum {
+            Some(least) => (value / least).ln() / (self.axis.maximum / least).ln(),
+            None => value / self.axis.maximum,
         };
         if fraction.is_finite() { fraction.clamp(0.0, 1.0) as f32 } else { 0.0 }
     }
 
     /// The values with labels.
     fn labels(&self, height: f32, spacing: f32) -> Vec<f64> {
-        let Some(least) = self.least else {
+        let Some(least) = self.minimum else {
             let axis = ValueAxis::new(&self.axis, false, height, spacing);
             return axis.ticks.iter().map(|tick| tick.value).collect();
         };
         let base: f64 = if self.axis.axis_unit == AxisUnit::Bytes { 2.0 } else { 10.0 };
-        let (first, last) = (least.log(base).ceil() as i32, self.axis.largest.log(base).floor() as i32);
+        let (first, last) = (least.log(base).ceil() as i32, self.axis.maximum.log(base).floor() as i32);
         let max_labels = (height / spacing).max(1.0) as i32;
         let step = (last - first).div_euclid(max_labels).max(0) + 1;
         (first..=last).step_by(step.unsigned_abs() as usize).map(|power| base.powi(power)).collect()
@@ -77,7 +77,7 @@ impl ColorScale {
         }
         for value in self.labels(bar.height, style.size * 2.2) {
             let y = bar.bottom() - self.fraction(value) * bar.height;
-            let (faint, text) = (canvas.theme.faint, value_text(value, self.axis.axis_unit));
+            let (faint, text) = (canvas.theme.faint_color, value_text(value, self.axis.axis_unit));
             canvas.grid_line((bar.right(), y.min(bar.bottom() - 0.6)), (bar.right() + 4.0, y), faint);
             canvas.text_within((bar.right() + 7.0, y + baseline_shift(style.size)), &text, room, style);
         }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn wide_ranges_are_logarithmic() {
-        let axis = ChartAxis { label: String::new(), axis_unit: AxisUnit::Bytes, largest: 65536.0 };
+        let axis = ChartAxis { label: String::new(), axis_unit: AxisUnit::Bytes, maximum: 65536.0 };
         let scale = ColorScale::new([16.0, 65536.0].into_iter(), &axis);
         assert_eq!([16.0, 1024.0, 65536.0].map(|value| scale.fraction(value)), [0.0, 0.5, 1.0]);
         assert_eq!(scale.labels(100.0, 20.0), [16.0, 128.0, 1024.0, 8192.0, 65536.0]);

@@ -92,7 +92,7 @@ impl<'a> LegendLines<'a> {
                 let frame = OutlineRect::new(x + offset, middle(*line) - side / 2.0, side, side);
                 canvas.fill(frame, *paint, 2.0, None);
                 if canvas.needs_outline(*paint) {
-                    let faint = canvas.theme.faint;
+                    let faint = canvas.theme.faint_color;
                     canvas.outline(frame, faint, 1.0);
                 }
                 let place = (x + offset + side + 5.0, middle(*line) + baseline_shift(style.size));

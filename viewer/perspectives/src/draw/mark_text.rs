@@ -50,8 +50,8 @@ fn level_text(chart: &LevelChart, region: &ChartRegion, column: usize) -> Option
     let series = chart.series.iter().filter_map(|series| {
         let mean = value(*series.means.get(column)?);
         Some(match series.extremes.get(column) {
-            Some(LevelExtremes { least, largest }) if least < largest => {
-                format!("{} {mean} (from {} to {})", series.label, value(*least), value(*largest))
+            Some(LevelExtremes { minimum, maximum }) if minimum < maximum => {
+                format!("{} {mean} (from {} to {})", series.label, value(*minimum), value(*maximum))
             }
             _ => format!("{} {mean}", series.label),
         })
@@ -63,8 +63,9 @@ fn level_text(chart: &LevelChart, region: &ChartRegion, column: usize) -> Option
 fn portrait_text(chart: &PortraitChart, index: usize) -> Option<String> {
     let (point, first, last) = (chart.points.get(index)?, chart.points.first()?, chart.points.last()?);
     let time = timestamp(GlobalNanos(point.time), (last.time.saturating_sub(first.time) / 10_000).max(1));
-    let (x, y) = (exact_text(point.x, chart.horizontal.axis_unit), exact_text(point.y, chart.vertical.axis_unit));
-    Some(format!("{time}: {} {x}, {} {y}", chart.horizontal.label, chart.vertical.label))
+    let (x, y) =
+        (exact_text(point.x, chart.horizontal_axis.axis_unit), exact_text(point.y, chart.vertical_axis.axis_unit));
+    Some(format!("{time}: {} {x}, {} {y}", chart.horizontal_axis.label, chart.vertical_axis.label))
 }
 
 /// The first cell of a row, and the other ones with their headings.

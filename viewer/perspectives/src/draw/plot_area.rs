@@ -56,9 +56,9 @@ impl PlotArea {
         area
     }
 
-    fn draw_grid(&self, canvas: &mut ChartCanvas, widest: f32) {
+    fn draw_grid(&self, canvas: &mut ChartCanvas, max_width: f32) {
         let style = canvas.label_style(TextAnchor::End);
-        let (grid, faint) = (canvas.theme.grid, canvas.theme.faint);
+        let (grid, faint) = (canvas.theme.grid, canvas.theme.faint_color);
         let mut free = f32::INFINITY;
         for tick in &self.axis.ticks {
             let y = self.y(tick.value);
@@ -67,7 +67,7 @@ impl PlotArea {
             // In very small panels, some labels have no room.
             if y <= free {
                 let right = self.frame.x - LABEL_GAP;
-                canvas.text_within((right, y + baseline_shift(style.size)), &tick.text, widest + 1.0, style);
+                canvas.text_within((right, y + baseline_shift(style.size)), &tick.text, max_width + 1.0, style);
                 free = y - style.size * 1.1;
             }
         }
@@ -106,7 +106,7 @@ impl PlotArea {
     pub(super) fn draw_times(&self, canvas: &mut ChartCanvas, scale: &TimeScale) {
         let style = canvas.label_style(TextAnchor::Middle);
         let ruler = scale.ruler(|label| ChartCanvas::width(label, style));
-        let (bottom, baseline, faint) = (self.frame.bottom(), self.baseline_below(canvas), canvas.theme.faint);
+        let (bottom, baseline, faint) = (self.frame.bottom(), self.baseline_below(canvas), canvas.theme.faint_color);
         for tick in &ruler.ticks {
             let x = self.frame.x + tick.x;
             canvas.grid_line((x, bottom), (x, bottom + 4.0), faint);
@@ -143,12 +143,12 @@ impl PlotArea {
     }
 }
 
-/// Moves labels apart that would overlap. `wanted` are the heights of their middles, in any order;
-/// the result has the same order. All labels stay between `top` and `bottom` if they fit.
-pub(super) fn separate(wanted: &[f32], height: f32, top: f32, bottom: f32) -> Vec<f32> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
-    let mut placed = wanted.to_vec();
+/// Moves labels apart that would overlap. `positions` are the heights of their middles, in any
+/// order; the result has the same order. All labels stay between `top` and `bottom` if they fit.
+pub(super) fn separate(positions: &[f32], height: f32, top: f32, bottom: f32) -> Vec<f32> {
+    let mut order: Vec<usize> = (0..positions.len()).collect();
+    order.sort_by(|&a, &b| positions[a].total_cmp(&positions[b]));
+    let mut placed = positions.to_vec();
     let mut free = top + height / 2.0;
     for &index in &order {
         placed[index] = placed[index].max(free);
@@ -162,10 +162,10 @@ pub(super) fn separate(wanted: &[f32], height: f32, top: f32, bottom: f32) -> Ve
     placed
 }
 
-/// The smallest round number of labels to skip so that each has room for `needed` units, if
+/// The smallest round number of labels to skip so that each has room for `min_distance` units, if
 /// adjacent ones are `distance` apart.
-pub(super) fn label_step(needed: f32, distance: f32) -> usize {
-    let least = f64::from(needed / distance.max(1e-6));
+pub(super) fn label_step(min_distance: f32, distance: f32) -> usize {
+    let least = f64::from(min_distance / distance.max(1e-6));
     let mut power = 1;
     loop {
         for factor in [1, 2, 5] {

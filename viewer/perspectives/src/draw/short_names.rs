@@ -37,8 +37,8 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The common start, if what remains of each name is a number, or several numbers with other signs
-/// between them, such as `0.0` and `0.0 … 3.90`.
+/// The common start of names that differ only in the numbers at their ends, such as `node 0.0` and
+/// `node 3.90`. It is empty for other names.
 fn numbered_start<'a>(names: &[&'a str]) -> &'a str {
     let Some(first) = names.first() else { return "" };
     let digits = first.find(|letter: char| letter.is_ascii_digit()).unwrap_or(first.len());

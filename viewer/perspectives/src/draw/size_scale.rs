@@ -16,7 +16,7 @@ pub(crate) struct SizeScale {
 }
 
 impl SizeScale {
-    /// A scale for some sizes in bytes, whose limits are powers of two. `None` if there are none.
+    /// A scale for sizes in bytes. Its limits are powers of two. `None` if there are no sizes.
     pub(crate) fn new(sizes: impl IntoIterator<Item = u64>) -> Option<Self> {
         let logarithms = sizes.into_iter().map(|size| size.max(1).ilog2());
         let (first, last) = logarithms.fold(None, |range: Option<(u32, u32)>, logarithm| {

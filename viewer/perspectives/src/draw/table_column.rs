@@ -71,8 +71,8 @@ const LARGEST_NUMBER: f64 = 1e6;
 
 /// The unit of the largest number. If most numbers would be about 0 in it, as beside the sum of
 /// many rows, that of their median, unless the largest number would have too many digits.
-fn column_unit(axis_unit: AxisUnit, largest: f64, numbers: impl Iterator<Item = f64>) -> NumberUnit {
-    let number_unit = NumberUnit::new(axis_unit, largest);
+fn column_unit(axis_unit: AxisUnit, maximum: f64, numbers: impl Iterator<Item = f64>) -> NumberUnit {
+    let number_unit = NumberUnit::new(axis_unit, maximum);
     let mut positive: Vec<f64> = numbers.map(f64::abs).filter(|number| *number > 0.0).collect();
     if number_unit.size == 1.0 || positive.is_empty() {
         return number_unit;

@@ -286,14 +286,14 @@ impl<'a> ActiveTasks<'a> {
             .flat_map(|slices| map_in_order(slices.to_vec(), MAX_THREADS, |slice| self.sorted_changes(slice)));
         for of_slice in sorted {
             for changes in of_slice.chunk_by(|a, b| a.time == b.time) {
-                let before = count;
+                let old_count = count;
                 for change in changes {
                     let units = &mut numbers[change.task as usize];
                     let was_active = *units > 0;
                     *units += if change.is_begin { 1 } else { -1 };
                     count += i64::from(*units > 0) - i64::from(was_active);
                 }
-                if count != before {
+                if count != old_count {
                     times.push(changes[0].time);
                     values.push([count]);
                 }

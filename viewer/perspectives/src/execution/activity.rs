@@ -51,20 +51,20 @@ pub struct ActivitySettings {
     /// The category of a unit with several groups of states.
     pub mode: UnitMode,
     /// The category of a container during its lifetime, while it has no state.
-    pub stateless: ActivityCategory,
+    pub stateless_category: ActivityCategory,
 }
 
 impl ActivitySettings {
     /// The settings with a mode and the category of time without a state.
     #[must_use]
-    pub const fn new(mode: UnitMode, stateless: ActivityCategory) -> Self {
-        Self { mode, stateless }
+    pub const fn new(mode: UnitMode, stateless_category: ActivityCategory) -> Self {
+        Self { mode, stateless_category }
     }
 }
 
 impl Default for ActivitySettings {
     fn default() -> Self {
-        Self { mode: UnitMode::default(), stateless: ActivityCategory::Idle }
+        Self { mode: UnitMode::default(), stateless_category: ActivityCategory::Idle }
     }
 }
 
@@ -119,7 +119,7 @@ impl UnitActivity {
         values: Option<&ValueTimelines>,
     ) -> Result<Self, QueryError> {
         // Time that does not count would violate that the counts of all categories add up.
-        let stateless = match settings.stateless {
+        let stateless = match settings.stateless_category {
             ActivityCategory::Ignored => ActivityCategory::Idle,
             counted => counted,
         };
@@ -290,8 +290,8 @@ fn mean_sums(units: &[Vec<CategoryTimeline>], timestamps: &[i64]) -> Vec<[f64; 3
     sums
 }
 
-fn add_sums(sums: &mut [[f64; 3]], others: impl Iterator<Item = [f64; 3]>) {
-    for (sum, addend) in sums.iter_mut().zip(others) {
+fn add_sums(sums: &mut [[f64; 3]], summands: impl Iterator<Item = [f64; 3]>) {
+    for (sum, addend) in sums.iter_mut().zip(summands) {
         sum.iter_mut().zip(addend).for_each(|(sum, addend)| *sum += addend);
     }
 }
@@ -301,14 +301,14 @@ fn group_timeline(
     source: &dyn TimelineSource,
     group: &StateGroup,
     categories: &CategoryTable,
-    stateless: ActivityCategory,
+    stateless_category: ActivityCategory,
 ) -> Result<CategoryTimeline, QueryError> {
     let mut timeline = CategoryTimeline::new(ActivityCategory::Idle);
-    timeline.set(group.life.from.0, stateless);
+    timeline.set(group.life.from.0, stateless_category);
     value_timelines::visit_open_states(source, group, |time, open| {
         let open = open.iter().rev().map(|state| categories.category(state.value));
         let counted = open.into_iter().find(|category| *category != ActivityCategory::Ignored);
-        timeline.set(time, counted.unwrap_or(stateless));
+        timeline.set(time, counted.unwrap_or(stateless_category));
     })?;
     timeline.set(group.life.to.0, ActivityCategory::Idle);
     Ok(timeline)
@@ -354,19 +354,19 @@ fn unit_counts(by_unit: &[Vec<CategoryTimeline>]) -> UnitCounts {
         let parts = i64::try_from(timelines.len().max(1)).unwrap_or(1);
         for (timeline, part) in timelines.iter().zip(0..) {
             let weight = denominator / parts + i64::from(part < denominator % parts);
-            let mut before = timeline.at(i64::MIN);
-            if let Some(number) = number(before) {
+            let mut old_value = timeline.at(i64::MIN);
+            if let Some(number) = number(old_value) {
                 start[number] += weight;
             }
             for &time in timeline.timestamps() {
-                let (after, mut delta) = (timeline.at(time), [0; 3]);
-                for (category, weight) in [(before, -weight), (after, weight)] {
+                let (new_value, mut delta) = (timeline.at(time), [0; 3]);
+                for (category, weight) in [(old_value, -weight), (new_value, weight)] {
                     if let Some(number) = number(category) {
                         delta[number] += weight;
                     }
                 }
                 deltas.push((time, delta));
-                before = after;
+                old_value = new_value;
             }
         }
     }

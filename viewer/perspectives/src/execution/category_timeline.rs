@@ -59,11 +59,11 @@ impl CategoryTimeline {
         if self.times.last() == Some(&time) {
             self.remove_last();
         }
-        let before = self.categories.last().copied().unwrap_or(self.start);
-        if before == category {
+        let previous_category = self.categories.last().copied().unwrap_or(self.start);
+        if previous_category == category {
             return;
         }
-        if let (Some(&last), Some(number)) = (self.times.last(), number(before)) {
+        if let (Some(&last), Some(number)) = (self.times.last(), number(previous_category)) {
             self.sum[number] = self.sum[number].saturating_add(time.saturating_sub(last));
         }
         if self.times.len().is_multiple_of(BLOCK) {
@@ -83,23 +83,25 @@ impl CategoryTimeline {
                 break;
             }
         }
-        let (Some(mut last), Some(mut before)) = (self.times.last().copied(), self.categories.last().copied()) else {
+        let (Some(mut last), Some(mut previous_category)) =
+            (self.times.last().copied(), self.categories.last().copied())
+        else {
             return;
         };
         // The time of ignored states has a place of its own, so that no change needs a condition.
         let mut sum = [self.sum[0], self.sum[1], self.sum[2], 0];
         for (time, category) in changes {
-            if category == before {
+            if category == previous_category {
                 continue;
             }
-            let spent = &mut sum[before as usize];
+            let spent = &mut sum[previous_category as usize];
             *spent = spent.saturating_add(time.saturating_sub(last));
             if self.times.len().is_multiple_of(BLOCK) {
                 self.sums.push([sum[0], sum[1], sum[2]]);
             }
             self.times.push(time);
             self.categories.push(category);
-            (last, before) = (time, category);
+            (last, previous_category) = (time, category);
         }
         self.sum = [sum[0], sum[1], sum[2]];
     }
@@ -157,27 +159,27 @@ impl CategoryTimeline {
 
     /// The time per category from the first change to `time`. Negative before the first change.
     fn times_until(&self, time: i64) -> CategoryTimes {
-        let mut all = [0; 3];
+        let mut totals = [0; 3];
         let changes = self.changes_until(time);
         let first = self.times.first().copied().unwrap_or(0);
         let mut add = |category: ActivityCategory, from: i64, to: i64| {
             if let Some(number) = number(category) {
-                all[number] += i128::from(to) - i128::from(from);
+                totals[number] += i128::from(to) - i128::from(from);
             }
         };
         let Some(last) = changes.checked_sub(1) else {
             add(self.start, first, time);
-            return all;
+            return totals;
         };
         let block = last / BLOCK;
         for index in block * BLOCK..last {
             add(self.categories[index], self.times[index], self.times[index + 1]);
         }
         add(self.categories[last], self.times[last], time);
-        for (all, sum) in all.iter_mut().zip(self.sums[block]) {
-            *all += i128::from(sum);
+        for (totals, sum) in totals.iter_mut().zip(self.sums[block]) {
+            *totals += i128::from(sum);
         }
-        all
+        totals
     }
 
     /// The time per category in a time range. Exact; the sum is the length of the time range.

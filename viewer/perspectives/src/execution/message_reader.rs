@@ -17,9 +17,9 @@ const SIZES_AT_ONCE: usize = 1 << 14;
 pub(crate) struct MessageReader<'a> {
     source: &'a dyn TimelineSource,
     units: &'a UnitSet,
-    pub(crate) received: Vec<UnitMessage>,
-    pub(crate) unreceived: Vec<UnitMessage>,
-    pub(crate) unaddressed: Vec<UnaddressedMessage>,
+    pub(crate) received_messages: Vec<UnitMessage>,
+    pub(crate) unreceived_messages: Vec<UnitMessage>,
+    pub(crate) unaddressed_messages: Vec<UnaddressedMessage>,
     pub(crate) has_sizes: bool,
     pub(crate) within_units: u64,
     pub(crate) outside_count: u64,
@@ -35,10 +35,18 @@ impl<'a> MessageReader<'a> {
         units: &'a UnitSet,
         needs_sizes: bool,
     ) -> Result<Self, QueryError> {
-        let (received, unreceived, unaddressed) = (Vec::new(), Vec::new(), Vec::new());
+        let (received_messages, unreceived_messages, unaddressed_messages) = (Vec::new(), Vec::new(), Vec::new());
         let (has_sizes, within_units, outside_count) = (false, 0, 0);
-        let mut reader =
-            Self { source, units, received, unreceived, unaddressed, has_sizes, within_units, outside_count };
+        let mut reader = Self {
+            source,
+            units,
+            received_messages,
+            unreceived_messages,
+            unaddressed_messages,
+            has_sizes,
+            within_units,
+            outside_count,
+        };
         for ty in source.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
             reader.read(ty.id, needs_sizes)?;
         }
@@ -47,7 +55,7 @@ impl<'a> MessageReader<'a> {
 
     fn read(&mut self, ty: TypeId, needs_sizes: bool) -> Result<(), QueryError> {
         let (source, extent) = (self.source, self.source.extent());
-        let first = [self.received.len(), self.unreceived.len(), self.unaddressed.len()];
+        let first = [self.received_messages.len(), self.unreceived_messages.len(), self.unaddressed_messages.len()];
         entity_walk::links(source, ty, extent, |link| {
             self.add_link(link);
             Ok(())
@@ -56,9 +64,24 @@ impl<'a> MessageReader<'a> {
         let field = if needs_sizes { size_field(source, ty, extent)? } else { None };
         if let Some(field) = field {
             self.has_sizes = true;
-            read_sizes(source, &mut self.received[first[0]..], |message| (message.id, &mut message.bytes), &field)?;
-            read_sizes(source, &mut self.unreceived[first[1]..], |message| (message.id, &mut message.bytes), &field)?;
-            read_sizes(source, &mut self.unaddressed[first[2]..], |message| (message.id, &mut message.bytes), &field)?;
+            read_sizes(
+                source,
+                &mut self.received_messages[first[0]..],
+                |message| (message.id, &mut message.bytes),
+                &field,
+            )?;
+            read_sizes(
+                source,
+                &mut self.unreceived_messages[first[1]..],
+                |message| (message.id, &mut message.bytes),
+                &field,
+            )?;
+            read_sizes(
+                source,
+                &mut self.unaddressed_messages[first[2]..],
+                |message| (message.id, &mut message.bytes),
+                &field,
+            )?;
         }
         Ok(())
     }
@@ -72,9 +95,9 @@ impl<'a> MessageReader<'a> {
             self.within_units += 1;
             return;
         }
-        let (sent, received) = (link.start_time.0, link.end_time.0);
+        let (send_time, receive_time) = (link.start_time.0, link.end_time.0);
         let (id, ty, value, bytes) = (link.id, link.ty, link.value, None);
-        self.received.push(UnitMessage { id, ty, value, from, to, sent, received, bytes });
+        self.received_messages.push(UnitMessage { id, ty, value, from, to, send_time, receive_time, bytes });
     }
 
     fn add_open_link(&mut self, link: &OpenLinkEntity) {
@@ -82,15 +105,24 @@ impl<'a> MessageReader<'a> {
             self.outside_count += 1;
             return;
         };
-        let (id, ty, value, sent, bytes) = (link.id, link.ty, link.value, link.start_time.0, None);
+        let (id, ty, value, send_time, bytes) = (link.id, link.ty, link.value, link.start_time.0, None);
         let Some(destination) = link.destination else {
-            return self.unaddressed.push(UnaddressedMessage { id, from, sent, bytes });
+            return self.unaddressed_messages.push(UnaddressedMessage { id, from, send_time, bytes });
         };
         match self.units.owner(destination) {
             None => self.outside_count += 1,
             Some(to) if to == from => self.within_units += 1,
             Some(to) => {
-                self.unreceived.push(UnitMessage { id, ty, value, from, to, sent, received: NEVER, bytes });
+                self.unreceived_messages.push(UnitMessage {
+                    id,
+                    ty,
+                    value,
+                    from,
+                    to,
+                    send_time,
+                    receive_time: NEVER,
+                    bytes,
+                });
             }
         }
     }

@@ -54,11 +54,11 @@ pub const BYTES: usize = 1;
 #[derive(Debug)]
 pub(crate) struct PendingByUnit {
     /// For each unit, the messages that were sent to it.
-    pub(crate) incoming: Vec<PendingSteps>,
+    pub(crate) incoming_steps: Vec<PendingSteps>,
     /// For each unit, the messages that it sent.
     pub(crate) outgoing: Vec<PendingSteps>,
     /// The messages with an unknown receiver.
-    pub(crate) unaddressed: PendingSteps,
+    pub(crate) unaddressed_steps: PendingSteps,
 }
 
 /// The messages between units.
@@ -67,9 +67,9 @@ pub struct UnitMessages {
     /// The received messages, by timestamp of the send.
     list: Vec<UnitMessage>,
     /// The messages that are never received, by timestamp of the send.
-    unreceived: Vec<UnitMessage>,
+    unreceived_messages: Vec<UnitMessage>,
     /// The messages that are never received, with an unknown receiver, by timestamp of the send.
-    unaddressed: Vec<UnaddressedMessage>,
+    unaddressed_messages: Vec<UnaddressedMessage>,
     /// The latest end of each block of the list.
     ends: Vec<i64>,
     /// Indexes in the list by timestamp of the receive.
@@ -81,14 +81,14 @@ pub struct UnitMessages {
     /// The number of links with an endpoint outside of all units.
     pub outside_count: u64,
     /// The number of messages that are received before they are sent.
-    pub backward: u64,
+    pub backward_count: u64,
     /// The number of messages without a size.
     pub without_size: u64,
     /// The smallest size above 0, in bytes.
     pub smallest_size: Option<u64>,
     /// The smallest and the largest size, in bytes.
     pub size_extremes: Option<[u64; 2]>,
-    pending: OnceLock<PendingSteps>,
+    pending_steps: OnceLock<PendingSteps>,
     by_unit: OnceLock<PendingByUnit>,
     indexes: OnceLock<MessageIndexes>,
 }
@@ -96,9 +96,9 @@ pub struct UnitMessages {
 #[derive(Debug)]
 struct MessageIndexes {
     /// The messages that each unit sends, by timestamp of the send.
-    sent: Vec<Vec<u32>>,
+    sent_numbers: Vec<Vec<u32>>,
     /// The messages that each unit receives, by timestamp of the receive.
-    received: Vec<Vec<u32>>,
+    received_numbers: Vec<Vec<u32>>,
 }
 
 impl UnitMessages {
@@ -108,23 +108,23 @@ impl UnitMessages {
     /// The errors of the source.
     pub(crate) fn new(source: &dyn TimelineSource, units: &UnitSet, needs_sizes: bool) -> Result<Self, QueryError> {
         let MessageReader {
-            received: mut list,
-            mut unreceived,
-            mut unaddressed,
+            received_messages: mut list,
+            mut unreceived_messages,
+            mut unaddressed_messages,
             has_sizes,
             within_units,
             outside_count,
             ..
         } = MessageReader::read_all(source, units, needs_sizes)?;
-        list.sort_by_key(|message| (message.sent, message.received));
-        unreceived.sort_by_key(|message| message.sent);
-        unaddressed.sort_by_key(|message| message.sent);
+        list.sort_by_key(|message| (message.send_time, message.receive_time));
+        unreceived_messages.sort_by_key(|message| message.send_time);
+        unaddressed_messages.sort_by_key(|message| message.send_time);
         let latest = |block: &[UnitMessage]| block.iter().map(UnitMessage::pending_until).max();
         let ends = list.chunks(BLOCK).filter_map(latest).collect();
-        let backward = list.iter().filter(|message| message.received < message.sent).count() as u64;
+        let backward_count = list.iter().filter(|message| message.receive_time < message.send_time).count() as u64;
         let sizes = || {
-            let addressed = list.iter().chain(&unreceived).map(|message| message.bytes);
-            addressed.chain(unaddressed.iter().map(|message| message.bytes))
+            let addressed = list.iter().chain(&unreceived_messages).map(|message| message.bytes);
+            addressed.chain(unaddressed_messages.iter().map(|message| message.bytes))
         };
         let without_size = sizes().filter(Option::is_none).count() as u64;
         let smallest_size = sizes().flatten().filter(|bytes| *bytes > 0).min();
@@ -135,13 +135,13 @@ impl UnitMessages {
             has_sizes,
             within_units,
             outside_count,
-            backward,
+            backward_count,
             without_size,
             smallest_size,
             size_extremes: size_extremes.map(|(least, largest)| [least, largest]),
             list,
-            unreceived,
-            unaddressed,
+            unreceived_messages,
+            unaddressed_messages,
             ..Self::default()
         })
     }
@@ -158,17 +158,17 @@ impl UnitMessages {
 
     /// The messages that are never received, to known units, by timestamp of the send.
     pub(crate) fn unreceived_messages(&self) -> &[UnitMessage] {
-        &self.unreceived
+        &self.unreceived_messages
     }
 
     /// The messages that are never received, with an unknown receiver, by timestamp of the send.
     pub(crate) fn unaddressed_messages(&self) -> &[UnaddressedMessage] {
-        &self.unaddressed
+        &self.unaddressed_messages
     }
 
     /// Whether there are no messages at all.
     pub(crate) fn is_empty(&self) -> bool {
-        self.list.is_empty() && self.unreceived.is_empty() && self.unaddressed.is_empty()
+        self.list.is_empty() && self.unreceived_messages.is_empty() && self.unaddressed_messages.is_empty()
     }
 
     /// The received messages, by timestamp of the receive.
@@ -178,7 +178,8 @@ impl UnitMessages {
 
     fn receive_order(&self) -> &[u32] {
         self.by_receive.get_or_init(|| {
-            let receives = self.list.iter().zip(self.send_order()).map(|(message, index)| (message.received, index));
+            let receives =
+                self.list.iter().zip(self.send_order()).map(|(message, index)| (message.receive_time, index));
             let mut order: Vec<(i64, u32)> = receives.collect();
             order.sort_unstable();
             order.into_iter().map(|(_, index)| index).collect()
@@ -192,39 +193,44 @@ impl UnitMessages {
 
     /// The pending messages of the whole trace. Computed at the first call, in O(n log n).
     pub fn pending(&self) -> &PendingSteps {
-        self.pending.get_or_init(|| self.steps_of(|_, _| true))
+        self.pending_steps.get_or_init(|| self.steps_of(|_, _| true))
     }
 
     /// The pending messages of each unit. Computed at the first call, in O(n log n).
     pub(crate) fn by_unit(&self) -> &PendingByUnit {
         self.by_unit.get_or_init(|| {
-            let sent = || self.list.iter().chain(&self.unreceived).filter(|message| message.is_ever_pending());
-            let received = || self.by_receive().filter(|message| message.is_ever_pending());
+            let sent_messages =
+                || self.list.iter().chain(&self.unreceived_messages).filter(|message| message.is_ever_pending());
+            let received_messages = || self.by_receive().filter(|message| message.is_ever_pending());
             let change = |unit: u32, time: i64, bytes: Option<u64>| (unit, (time, pending_bytes(bytes)));
-            let unaddressed =
-                || self.unaddressed.iter().map(|message| change(message.from, message.sent, message.bytes));
+            let unaddressed = || {
+                self.unaddressed_messages.iter().map(|message| change(message.from, message.send_time, message.bytes))
+            };
             let incoming = [
-                ChangesByUnit::new(self.units, sent().map(|message| change(message.to, message.sent, message.bytes))),
                 ChangesByUnit::new(
                     self.units,
-                    received().map(|message| change(message.to, message.received, message.bytes)),
+                    sent_messages().map(|message| change(message.to, message.send_time, message.bytes)),
+                ),
+                ChangesByUnit::new(
+                    self.units,
+                    received_messages().map(|message| change(message.to, message.receive_time, message.bytes)),
                 ),
             ];
-            let begins = sent().map(|message| change(message.from, message.sent, message.bytes));
+            let begins = sent_messages().map(|message| change(message.from, message.send_time, message.bytes));
             let outgoing = [
                 ChangesByUnit::new(self.units, begins.chain(unaddressed())),
                 ChangesByUnit::new(
                     self.units,
-                    received().map(|message| change(message.from, message.received, message.bytes)),
+                    received_messages().map(|message| change(message.from, message.receive_time, message.bytes)),
                 ),
             ];
             let steps_of = |[begins, ends]: [ChangesByUnit; 2]| {
                 map_indexes(self.units, 1, |unit| steps(begins.get(unit).to_vec(), ends.get(unit).iter().copied()))
             };
             PendingByUnit {
-                incoming: steps_of(incoming),
+                incoming_steps: steps_of(incoming),
                 outgoing: steps_of(outgoing),
-                unaddressed: steps(unaddressed().map(|(_, change)| change).collect(), std::iter::empty()),
+                unaddressed_steps: steps(unaddressed().map(|(_, change)| change).collect(), std::iter::empty()),
             }
         })
     }
@@ -252,8 +258,8 @@ impl UnitMessages {
 
     /// The places in the list of the messages that are sent in a time range.
     pub(crate) fn send_places(&self, range: TimeRange) -> Range<usize> {
-        let first = self.list.partition_point(|message| message.sent < range.from.0);
-        let end = self.list.partition_point(|message| message.sent < range.to.0).max(first);
+        let first = self.list.partition_point(|message| message.send_time < range.from.0);
+        let end = self.list.partition_point(|message| message.send_time < range.to.0).max(first);
         first..end
     }
 
@@ -265,7 +271,7 @@ impl UnitMessages {
     /// The places of the messages that are received in a time range, in the order of receives.
     pub(crate) fn receive_places(&self, range: TimeRange) -> Range<usize> {
         let order = self.receive_order();
-        let received = |index: &u32| self.list[*index as usize].received;
+        let received = |index: &u32| self.list[*index as usize].receive_time;
         let first = order.partition_point(|index| received(index) < range.from.0);
         let end = order.partition_point(|index| received(index) < range.to.0).max(first);
         first..end
@@ -278,14 +284,14 @@ impl UnitMessages {
 
     /// The messages that a unit sends in a time range, by timestamp of the send.
     pub fn sent_by(&self, unit: usize, range: TimeRange) -> impl Iterator<Item = &UnitMessage> {
-        let sent = self.indexes().sent.get(unit).map_or(&[][..], Vec::as_slice);
-        self.messages_between(sent, |message| message.sent, range)
+        let sent = self.indexes().sent_numbers.get(unit).map_or(&[][..], Vec::as_slice);
+        self.messages_between(sent, |message| message.send_time, range)
     }
 
     /// The messages that a unit receives in a time range, by timestamp of the receive.
     pub fn received_by(&self, unit: usize, range: TimeRange) -> impl Iterator<Item = &UnitMessage> {
-        let received = self.indexes().received.get(unit).map_or(&[][..], Vec::as_slice);
-        self.messages_between(received, |message| message.received, range)
+        let received = self.indexes().received_numbers.get(unit).map_or(&[][..], Vec::as_slice);
+        self.messages_between(received, |message| message.receive_time, range)
     }
 
     fn messages_between<'a>(
@@ -302,8 +308,8 @@ impl UnitMessages {
 
     fn indexes(&self) -> &MessageIndexes {
         self.indexes.get_or_init(|| MessageIndexes {
-            sent: self.indexes_by_unit(self.send_order(), |message| message.from),
-            received: self.indexes_by_unit(self.receive_order().iter().copied(), |message| message.to),
+            sent_numbers: self.indexes_by_unit(self.send_order(), |message| message.from),
+            received_numbers: self.indexes_by_unit(self.receive_order().iter().copied(), |message| message.to),
         })
     }
 
@@ -311,27 +317,27 @@ impl UnitMessages {
     /// messages that have all been received.
     pub fn pending_at(&self, time: GlobalNanos) -> impl Iterator<Item = &UnitMessage> {
         let time = time.0;
-        let sent = self.list.partition_point(|message| message.sent <= time);
+        let sent = self.list.partition_point(|message| message.send_time <= time);
         let blocks = self.list[..sent].chunks(BLOCK).zip(&self.ends);
         let blocks = blocks.filter(move |(_, latest)| **latest > time);
         let received = blocks.flat_map(|(block, _)| block).filter(move |message| message.pending_until() > time);
-        let unreceived = self.unreceived.partition_point(|message| message.sent <= time);
-        received.chain(&self.unreceived[..unreceived])
+        let unreceived = self.unreceived_messages.partition_point(|message| message.send_time <= time);
+        received.chain(&self.unreceived_messages[..unreceived])
     }
 
-    /// The pending messages among those whose sender and receiver fit. Takes O(n) of all messages.
+    /// The pending messages between the units that `fits` selects. Takes O(n) of all messages.
     pub(crate) fn pending_of(&self, fits: impl Fn(u32, Option<u32>) -> bool) -> PendingSteps {
         self.steps_of(fits)
     }
 
     fn steps_of(&self, fits: impl Fn(u32, Option<u32>) -> bool) -> PendingSteps {
         let fits_message = |message: &&UnitMessage| message.is_ever_pending() && fits(message.from, Some(message.to));
-        let addressed = self.list.iter().chain(&self.unreceived).filter(fits_message);
-        let addressed = addressed.map(|message| (message.sent, pending_bytes(message.bytes)));
-        let unaddressed = self.unaddressed.iter().filter(|message| fits(message.from, None));
-        let unaddressed = unaddressed.map(|message| (message.sent, pending_bytes(message.bytes)));
+        let addressed = self.list.iter().chain(&self.unreceived_messages).filter(fits_message);
+        let addressed = addressed.map(|message| (message.send_time, pending_bytes(message.bytes)));
+        let unaddressed = self.unaddressed_messages.iter().filter(|message| fits(message.from, None));
+        let unaddressed = unaddressed.map(|message| (message.send_time, pending_bytes(message.bytes)));
         let ends = self.by_receive().filter(fits_message);
-        let ends = ends.map(|message| (message.received, pending_bytes(message.bytes)));
+        let ends = ends.map(|message| (message.receive_time, pending_bytes(message.bytes)));
         steps(addressed.chain(unaddressed).collect(), ends)
     }
 }
@@ -373,7 +379,7 @@ fn steps(mut begins: Vec<PendingChange>, ends: impl Iterator<Item = PendingChang
     let mut ends = ends.map(|(time, bytes)| (time, [-1, -bytes])).peekable();
     let (mut times, mut values, mut value) = (Vec::new(), Vec::new(), [0_i64; 2]);
     while let Some(time) = begins.peek().into_iter().chain(ends.peek()).map(|change| change.0).min() {
-        let before = value;
+        let old_value = value;
         let mut add = |delta: [i64; 2]| {
             value.iter_mut().zip(delta).for_each(|(sum, delta)| *sum = sum.saturating_add(delta));
         };
@@ -383,7 +389,7 @@ fn steps(mut begins: Vec<PendingChange>, ends: impl Iterator<Item = PendingChang
         while let Some((_, delta)) = ends.next_if(|change| change.0 == time) {
             add(delta);
         }
-        if value != before {
+        if value != old_value {
             times.push(time);
             values.push(value);
         }

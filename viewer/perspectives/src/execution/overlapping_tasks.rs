@@ -12,24 +12,25 @@ pub(crate) struct OverlappingTasks {
     /// Twice the number of the task, plus 1 if it begins.
     changes: Vec<u32>,
     /// The ends of the active tasks, latest first. Empty after the last state.
-    open: Vec<(i64, u32)>,
+    open_tasks: Vec<(i64, u32)>,
 }
 
 impl OverlappingTasks {
     /// Adds a state. States are added by start. Overlapping states of one task count once.
     pub(crate) fn add(&mut self, TaskPiece { from, to, task }: TaskPiece) {
         self.end_until(from);
-        let before = self.open.iter().position(|open| open.1 == task).map(|index| self.open.remove(index).0);
+        let before =
+            self.open_tasks.iter().position(|open| open.1 == task).map(|index| self.open_tasks.remove(index).0);
         if before.is_none() {
             self.push(from, 2 * task + 1);
         }
         let end = before.map_or(to, |before| before.max(to));
-        let index = self.open.partition_point(|open| open.0 > end);
-        self.open.insert(index, (end, task));
+        let index = self.open_tasks.partition_point(|open| open.0 > end);
+        self.open_tasks.insert(index, (end, task));
     }
 
     fn end_until(&mut self, time: i64) {
-        while let Some((end, task)) = self.open.pop_if(|open| open.0 <= time) {
+        while let Some((end, task)) = self.open_tasks.pop_if(|open| open.0 <= time) {
             self.push(end, 2 * task);
         }
     }

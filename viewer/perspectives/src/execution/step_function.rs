@@ -117,13 +117,13 @@ impl<const K: usize> StepFunction<K> {
         deltas.sort_unstable_by_key(|delta| delta.0);
         let (mut times, mut values, mut value) = (Vec::new(), Vec::new(), start);
         for same_time in deltas.chunk_by(|a, b| a.0 == b.0) {
-            let before = value;
+            let old_value = value;
             for (_, delta) in same_time {
                 for component in 0..K {
                     value[component] = value[component].saturating_add(delta[component]);
                 }
             }
-            if value != before {
+            if value != old_value {
                 times.push(same_time[0].0);
                 values.push(value);
             }

@@ -132,7 +132,7 @@ pub(crate) struct UnitTasks {
 pub(crate) struct UnitTasksBuilder {
     tasks: UnitTasks,
     /// The states that may not have ended, by start.
-    open: Vec<TaskState>,
+    open_tasks: Vec<TaskState>,
     /// The end of the timeline.
     now: i64,
 }
@@ -140,7 +140,7 @@ pub(crate) struct UnitTasksBuilder {
 impl Default for UnitTasksBuilder {
     fn default() -> Self {
         let tasks = UnitTasks { timeline: TaskTimeline::default(), has_overlaps: false, totals: FxHashMap::default() };
-        Self { tasks, open: Vec::new(), now: i64::MIN }
+        Self { tasks, open_tasks: Vec::new(), now: i64::MIN }
     }
 }
 
@@ -148,15 +148,15 @@ impl UnitTasksBuilder {
     /// Adds a state. States are added by start; of equal starts, the outer one first.
     pub(crate) fn add(&mut self, state: TaskState) {
         self.add_total(state);
-        while let Some(inner) = self.open.pop_if(|inner| inner.to <= state.from) {
+        while let Some(inner) = self.open_tasks.pop_if(|inner| inner.to <= state.from) {
             self.add_until(inner, inner.to);
         }
-        if let Some(inner) = self.open.last().copied() {
+        if let Some(inner) = self.open_tasks.last().copied() {
             self.tasks.has_overlaps = true;
             self.add_until(inner, state.from);
         }
         self.now = self.now.max(state.from);
-        self.open.push(state);
+        self.open_tasks.push(state);
     }
 
     fn add_total(&mut self, state: TaskState) {
@@ -177,7 +177,7 @@ impl UnitTasksBuilder {
 
     /// The tasks of all states.
     pub(crate) fn finish(mut self) -> UnitTasks {
-        while let Some(inner) = self.open.pop() {
+        while let Some(inner) = self.open_tasks.pop() {
             self.add_until(inner, inner.to);
         }
         self.tasks.timeline.times.shrink_to_fit();

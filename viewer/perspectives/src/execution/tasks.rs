@@ -284,8 +284,8 @@ pub(super) fn task_types(model: &TypeModel, choice: Option<&NamePattern>) -> Res
     };
     let chosen = types(&|name| pattern.fits(name));
     if chosen.is_empty() {
-        let known = states().map(|ty| ty.name.clone()).collect();
-        return Err(PerspectiveError::NoStateType { name: pattern.as_str().to_owned(), known });
+        let known_names = states().map(|ty| ty.name.clone()).collect();
+        return Err(PerspectiveError::NoStateType { name: pattern.as_str().to_owned(), known_names });
     }
     Ok(chosen)
 }

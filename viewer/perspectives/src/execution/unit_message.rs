@@ -17,10 +17,10 @@ pub struct UnitMessage {
     /// Index of the receiving unit.
     pub to: u32,
     /// Timestamp of the send, in nanoseconds.
-    pub sent: i64,
+    pub send_time: i64,
     /// Timestamp of the receive, in nanoseconds. Earlier than the send if the clocks are wrong.
     /// The largest possible timestamp if the message is never received.
-    pub received: i64,
+    pub receive_time: i64,
     /// Size in bytes, if the link has a field for it.
     pub bytes: Option<u64>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct UnaddressedMessage {
     /// Index of the sending unit.
     pub(crate) from: u32,
     /// Timestamp of the send, in nanoseconds.
-    pub(crate) sent: i64,
+    pub(crate) send_time: i64,
     /// Size in bytes, if the link has a field for it.
     pub(crate) bytes: Option<u64>,
 }
@@ -45,12 +45,12 @@ impl UnitMessage {
     /// The end of the time in which the message is pending. A message that is received before it is
     /// sent is never pending.
     pub fn pending_until(&self) -> i64 {
-        self.received.max(self.sent)
+        self.receive_time.max(self.send_time)
     }
 
     /// Whether the message is pending at any time.
     pub(crate) fn is_ever_pending(&self) -> bool {
-        self.sent < self.received
+        self.send_time < self.receive_time
     }
 }
 

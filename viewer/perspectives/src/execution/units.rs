@@ -146,11 +146,11 @@ impl UnitSet {
             is_chosen.iter_mut().zip(near).for_each(|(all, near)| *all &= near);
         };
         if let Some(names) = &choice.names {
-            let found = names.containers(containers).map_err(|error| match error {
+            let matches = names.containers(containers).map_err(|error| match error {
                 FilterError::NoMatch { pattern: name, help, .. } => PerspectiveError::NoContainer { name, help },
                 error => PerspectiveError::NoContainer { name: String::new(), help: error.to_string() },
             })?;
-            restrict(self, &found.into_iter().map(|index| containers[index].id).collect());
+            restrict(self, &matches.into_iter().map(|index| containers[index].id).collect());
         }
         if !choice.containers.is_empty() {
             restrict(self, &choice.containers.iter().copied().collect());
@@ -183,13 +183,13 @@ impl UnitSet {
     }
 
     /// For each unit, whether it is one of some containers, around or below one.
-    fn units_near(&self, containers: &[ContainerInfo], chosen: &FxHashSet<ContainerId>) -> Vec<bool> {
+    fn units_near(&self, containers: &[ContainerInfo], containers_chosen: &FxHashSet<ContainerId>) -> Vec<bool> {
         let mut is_near = vec![false; self.units.len()];
         // The depth of the chosen container that the present one is in. The list is depth first.
         let mut top: Option<u32> = None;
         for info in containers {
             top = top.filter(|depth| info.depth > *depth);
-            if top.is_none() && chosen.contains(&info.id) {
+            if top.is_none() && containers_chosen.contains(&info.id) {
                 top = Some(info.depth);
             }
             if let Some(unit) = self.owner(info.id).filter(|_| top.is_some()) {
@@ -304,7 +304,7 @@ fn chosen_level(model: &TypeModel, containers: &[ContainerInfo], level: &str) ->
         .and_then(|depth| containers.iter().find(|info| info.depth.checked_sub(1) == Some(depth)).map(|info| info.ty));
     by_depth.ok_or_else(|| PerspectiveError::NoUnitType {
         name: level.to_owned(),
-        known: container_types().map(|ty| ty.name.clone()).collect(),
+        known_names: container_types().map(|ty| ty.name.clone()).collect(),
     })
 }
 
@@ -363,19 +363,19 @@ fn chosen_states(model: &TypeModel, pattern: &NamePattern) -> Result<Vec<TypeId>
     let states = || model.types.iter().filter(|ty| ty.kind == PajeTypeKind::State);
     let types: Vec<TypeId> = states().filter(|ty| pattern.fits(&ty.name)).map(|ty| ty.id).collect();
     if types.is_empty() {
-        let known = states().map(|ty| ty.name.clone()).collect();
-        return Err(PerspectiveError::NoStateType { name: pattern.as_str().to_owned(), known });
+        let known_names = states().map(|ty| ty.name.clone()).collect();
+        return Err(PerspectiveError::NoStateType { name: pattern.as_str().to_owned(), known_names });
     }
     Ok(types)
 }
 
 /// For each container type, the first of the used state types whose values have different
 /// categories, otherwise the first one.
-fn default_states(model: &TypeModel, categories: &CategoryTable, mut used: Vec<TypeId>) -> Vec<TypeId> {
-    used.sort_unstable();
-    used.dedup();
+fn default_states(model: &TypeModel, categories: &CategoryTable, mut types: Vec<TypeId>) -> Vec<TypeId> {
+    types.sort_unstable();
+    types.dedup();
     let mut by_parent: BTreeMap<TypeId, TypeId> = BTreeMap::new();
-    for ty in used {
+    for ty in types {
         let parent = model.types[ty.index()].parent;
         let best = by_parent.entry(parent).or_insert(ty);
         if !categories.distinguishes(model, *best) && categories.distinguishes(model, ty) {
@@ -396,8 +396,8 @@ fn distinguish_names(units: &mut [Unit], containers: &[ContainerInfo], positions
         return;
     }
     for unit in units.iter_mut() {
-        if let Some(at) = positions.get(&unit.container) {
-            unit.name = container_tree::path(containers, positions, *at).join("/");
+        if let Some(position) = positions.get(&unit.container) {
+            unit.name = container_tree::path(containers, positions, *position).join("/");
         }
     }
     let (Some(first), Some(last)) =

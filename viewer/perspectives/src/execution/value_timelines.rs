@@ -88,7 +88,7 @@ impl ValueTimelines {
         scratch: &mut CategoryTimeline,
     ) -> Vec<CategoryTimeline> {
         let timelines = self.by_unit.get(unit).map_or(&[][..], Vec::as_slice);
-        let stateless = categories.stateless;
+        let stateless = categories.stateless_category;
         let category = |value: u16| categories.category(value);
         let of_group = |(timeline, group): (&ValueTimeline, &StateGroup)| {
             scratch.reset(ActivityCategory::Idle);
@@ -156,22 +156,22 @@ pub(crate) fn spans(
 pub(crate) struct ValueCategories {
     by_value: Vec<ActivityCategory>,
     /// The category of a container without a state.
-    stateless: ActivityCategory,
+    stateless_category: ActivityCategory,
 }
 
 impl ValueCategories {
-    pub(crate) fn new(categories: &CategoryTable, stateless: ActivityCategory) -> Self {
+    pub(crate) fn new(categories: &CategoryTable, stateless_category: ActivityCategory) -> Self {
         let counted = |value: u16| match categories.category(ValueId(value.into())) {
-            ActivityCategory::Ignored => stateless,
+            ActivityCategory::Ignored => stateless_category,
             counted => counted,
         };
         let values = u16::try_from(categories.count()).unwrap_or(NO_STATE);
-        Self { by_value: (0..values).map(counted).collect(), stateless }
+        Self { by_value: (0..values).map(counted).collect(), stateless_category }
     }
 
     /// All values are in the table, because timelines exist only for fewer than [`NO_STATE`].
     fn category(&self, value: u16) -> ActivityCategory {
-        self.by_value.get(usize::from(value)).copied().unwrap_or(self.stateless)
+        self.by_value.get(usize::from(value)).copied().unwrap_or(self.stateless_category)
     }
 }
 

@@ -178,7 +178,7 @@ impl<'a> MeasuredMessages<'a> {
                 "messages that are never received have unknown receivers. They are in the queues of no unit.",
             ),
             note(
-                messages.backward,
+                messages.backward_count,
                 "message is received before it is sent. It is never pending.",
                 "messages are received before they are sent. They are never pending.",
             ),

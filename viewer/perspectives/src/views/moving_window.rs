@@ -91,12 +91,12 @@ impl SmoothingWindow {
     }
 
     /// Adds the means at all times of a part at which an end of the window is at a step.
-    /// `integral` is the integral over the window at the start of the part.
+    /// `integral_sum` is the integral over the window at the start of the part.
     fn add_maxima(
         self,
         quantity: &impl WindowQuantity,
         part: TimeRange,
-        mut integral: i128,
+        mut integral_sum: i128,
         maxima: &mut RunningMaximum,
     ) {
         let starts = TimeRange { from: self.at(part.from.0).from, to: self.at(part.to.0).from };
@@ -108,12 +108,12 @@ impl SmoothingWindow {
             let next = window_end.next_change().min(window_start.next_change().saturating_add(self.width));
             let next = if window.to.0 < full_width_at { next.min(full_width_at) } else { next };
             let next = self.at(next.min(part.to.0));
-            integral += window_end.area(window.to, next.to) - window_start.area(window.from, next.from);
+            integral_sum += window_end.area(window.to, next.to) - window_start.area(window.from, next.from);
             window_end.advance(next.to);
             window_start.advance(next.from);
             let nanos = next.to.0.saturating_sub(next.from.0);
             if nanos > 0 {
-                maxima.add(next.to.0, number(integral) / number(nanos.into()));
+                maxima.add(next.to.0, number(integral_sum) / number(nanos.into()));
             }
             window = next;
         }

@@ -23,26 +23,26 @@ pub(crate) struct TestTrace {
     pub(crate) states: Vec<(u32, i64, i64, &'static str)>,
     pub(crate) messages: Vec<TestMessage>,
     /// Messages that are never received, and whether their receivers are known.
-    pub(crate) unreceived: Vec<(TestMessage, bool)>,
+    pub(crate) unreceived_messages: Vec<(TestMessage, bool)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TestMessage {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    pub(crate) sent: i64,
-    pub(crate) received: i64,
+    pub(crate) send_time: i64,
+    pub(crate) receive_time: i64,
     pub(crate) bytes: i64,
 }
 
 impl TestMessage {
     pub(crate) fn is_pending(&self, time: i64) -> bool {
-        self.sent <= time && time < self.received
+        self.send_time <= time && time < self.receive_time
     }
 }
 
-pub(crate) fn message(from: u32, to: u32, sent: i64, received: i64, bytes: i64) -> TestMessage {
-    TestMessage { from, to, sent, received, bytes }
+pub(crate) fn message(from: u32, to: u32, send_time: i64, receive_time: i64, bytes: i64) -> TestMessage {
+    TestMessage { from, to, send_time, receive_time, bytes }
 }
 
 pub(crate) fn range(from: i64, to: i64) -> TimeRange {
@@ -76,12 +76,14 @@ impl TestTrace {
             lines.push((*from, 3, format!("12 {} r{unit} S {alias}", seconds(*from))));
             lines.push((*to, 2, format!("13 {} r{unit} S", seconds(*to))));
         }
-        for (key, TestMessage { from, to, sent, received, bytes }) in self.messages.iter().enumerate() {
+        for (key, TestMessage { from, to, send_time, receive_time, bytes }) in self.messages.iter().enumerate() {
             let (event, size) = if self.has_sizes { (20, format!(" {bytes}")) } else { (15, String::new()) };
-            lines.push((*sent, 4, format!("{event} {} 0 L r{from} d k{key}{size}", seconds(*sent))));
-            lines.push((*received, 5, format!("16 {} 0 L r{to} d k{key}", seconds(*received))));
+            lines.push((*send_time, 4, format!("{event} {} 0 L r{from} d k{key}{size}", seconds(*send_time))));
+            lines.push((*receive_time, 5, format!("16 {} 0 L r{to} d k{key}", seconds(*receive_time))));
         }
-        for (key, (TestMessage { from, to, sent, bytes, .. }, is_addressed)) in self.unreceived.iter().enumerate() {
+        for (key, (TestMessage { from, to, send_time, bytes, .. }, is_addressed)) in
+            self.unreceived_messages.iter().enumerate()
+        {
             let size = if self.has_sizes { format!(" {bytes}") } else { String::new() };
             let receiver = if *is_addressed { format!(" r{to}") } else { String::new() };
             let event = match (self.has_sizes, is_addressed) {
@@ -90,7 +92,11 @@ impl TestTrace {
                 (false, true) => 21,
                 (true, true) => 22,
             };
-            lines.push((*sent, 4, format!("{event} {} 0 L r{from} d u{key}{size}{receiver}", seconds(*sent))));
+            lines.push((
+                *send_time,
+                4,
+                format!("{event} {} 0 L r{from} d u{key}{size}{receiver}", seconds(*send_time)),
+            ));
         }
         lines.sort_by_key(|line| (line.0, line.1));
         lines.iter().for_each(|line| _ = writeln!(text, "{}", line.2));
@@ -123,7 +129,7 @@ pub(crate) fn traces_with_unreceived(units: u32) -> impl Strategy<Value = TestTr
         let message = |(from, to, sent, bytes, is_addressed): (u32, u32, i64, i64, bool)| {
             (message(from % units, to % units, sent, i64::MAX, bytes), is_addressed)
         };
-        trace.unreceived = unreceived.into_iter().map(message).collect();
+        trace.unreceived_messages = unreceived.into_iter().map(message).collect();
         trace
     })
 }

@@ -149,10 +149,10 @@ impl UnitBundles {
         (0..self.count()).map(|bundle| self.label(execution, bundle)).collect()
     }
 
-    /// A note about bundles of several units. `beginning` is a sentence without its end, such as
+    /// A note about bundles of several units. `prefix` is a sentence without its end, such as
     /// `Each bar is the mean of`.
-    pub(crate) fn note(&self, execution: &Execution, beginning: &str) -> Option<String> {
+    pub(crate) fn note(&self, execution: &Execution, prefix: &str) -> Option<String> {
         let level = unit_type(execution);
-        (self.size() > 1).then(|| format!("{beginning} {} adjacent containers of the type {level}.", self.size()))
+        (self.size() > 1).then(|| format!("{prefix} {} adjacent containers of the type {level}.", self.size()))
     }
 }

@@ -72,7 +72,7 @@ proptest! {
             let time = second * SECOND;
             let mut expected = [0; 3];
             for (unit, threads) in groups.iter().enumerate() {
-                let (of_unit, all) = parts(threads, second, settings.mode, settings.stateless);
+                let (of_unit, all) = parts(threads, second, settings.mode, settings.stateless_category);
                 let first = ActivityCategory::COUNTED.into_iter().zip(of_unit).find(|(_, count)| *count > 0);
                 prop_assert_eq!(Some(activity.at(unit, time)), first.map(|first| first.0));
                 prop_assert_eq!(activity.timeline(unit).at(time + SECOND / 2), activity.at(unit, time));

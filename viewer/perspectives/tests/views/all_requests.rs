@@ -22,7 +22,7 @@ fn check(view: &str, chart: &ViewChart) {
     for panel in &chart.panels {
         match &panel.panel {
             ChartPanel::Bars(bars) => {
-                let within = |value: f64| value.abs() <= bars.axis.largest * (1.0 + 1e-9);
+                let within = |value: f64| value.abs() <= bars.axis.maximum * (1.0 + 1e-9);
                 for bar in &bars.bars {
                     let top = bar.base + bar.parts.iter().map(|part| part.value.max(0.0)).sum::<f64>();
                     assert!(top.is_finite() && within(top), "{view}: {bar:?}");

@@ -143,7 +143,7 @@ fn elements_are_where_the_latest_event_has_placed_them() {
         [(1.0, ChartPaint::Task(0)), (0.0, ChartPaint::Task(1))]
     );
     // The axes stay while the time moves, and the end of a time range shows the last places.
-    assert_eq!(marks(&start).horizontal, marks(&after).horizontal);
+    assert_eq!(marks(&start).horizontal_axis, marks(&after).horizontal_axis);
     assert_eq!(numbers(&chart(&program, &whole(), ELEMENTS), "pos"), [1., 0.]);
 }
 
@@ -159,7 +159,7 @@ fn marks_have_coordinates_of_fields_and_names() {
     let plane = chart(&program, &ViewRequest { mode: TimeMode::At, ..present(1) }, &plane);
     assert_eq!((numbers(&plane, "pos"), numbers(&plane, "size")), (vec![0., 1.], vec![30., 20.]));
     let units = format!("{text}x = {{ field = \"pos\" }}\ny = \"unit\"\n");
-    assert_eq!(marks(&chart(&program, &whole(), &units)).vertical.names, ["a", "b"]);
+    assert_eq!(marks(&chart(&program, &whole(), &units)).vertical_axis.names, ["a", "b"]);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn check(chart: &ViewChart) {
     for panel in &chart.panels {
         if let ChartPanel::Levels(levels) = &panel.panel {
             let is_hidden = |value: f64| levels.stacked && value < 0.0;
-            let within = |value: f64| is_hidden(value) || value.abs() <= levels.axis.largest * (1.0 + 1e-9);
+            let within = |value: f64| is_hidden(value) || value.abs() <= levels.axis.maximum * (1.0 + 1e-9);
             assert!(levels.series.iter().all(|series| series.means.iter().all(|mean| within(*mean))), "{levels:?}");
         }
     }

@@ -158,5 +158,5 @@ fn clock_and_phase_portrait_of_two_ranks() {
     assert_eq!(texts(&portrait, "task")[4..7], ["setup", "setup", ""]);
     assert_eq!(curve.points[8].paint, ChartPaint::Task(1));
     // At most half of the ranks are busy. The axes are those of all portraits.
-    assert_eq!((curve.horizontal.largest, curve.vertical.largest), (100.0, 100.0));
+    assert_eq!((curve.horizontal_axis.maximum, curve.vertical_axis.maximum), (100.0, 100.0));
 }

@@ -62,7 +62,8 @@ impl SimulatedUnits<'_> {
     fn value(&self, quantity: &str, unit: Option<usize>, second: i64) -> f64 {
         let category = |index: usize| {
             let of = |unit: usize| {
-                let (counts, all) = parts(&self.groups[unit], second, self.settings.mode, self.settings.stateless);
+                let (counts, all) =
+                    parts(&self.groups[unit], second, self.settings.mode, self.settings.stateless_category);
                 counts[index] as f64 / all as f64
             };
             unit.map_or_else(|| (0..self.names.len()).map(of).sum(), of)
@@ -96,7 +97,7 @@ fn value_at(source: &dyn TimelineSource, container: ContainerId, ty: TypeId, sec
 fn filters(quantity: &str, per_unit: bool, level: &str, settings: ActivitySettings) -> FilterChain {
     let several = if settings.mode == UnitMode::Fractional { "fractional" } else { "any-busy" };
     let per = if per_unit { "unit" } else { "trace" };
-    let stateless = settings.stateless.word();
+    let stateless = settings.stateless_category.word();
     let all = [
         "category ignored skip of Activity".to_owned(),
         format!(
@@ -188,7 +189,7 @@ proptest! {
         let store = TraceStore::from_paje("trace", program.text().as_bytes()).expect("the text is valid");
         let filter: FilterExpr = format!(
             "series busy, overhead, idle with level = Node, states = Activity, stateless = {}",
-            settings.stateless.word()
+            settings.stateless_category.word()
         ).parse().expect("the expression is correct");
         let store: Arc<dyn TimelineSource> = Arc::new(store);
         let Ok(source) = filter.apply(&store) else { return Ok(()) };

@@ -19,7 +19,7 @@ use crate::unit_program::{END, SECOND, program_settings, programs};
 /// The names of the sender and the receiver of a message, and its times.
 fn named<'a>(units: &'a UnitSet, message: &UnitMessage) -> (&'a str, &'a str, i64, i64) {
     let name = |unit: u32| units.list()[unit as usize].name.as_str();
-    (name(message.from), name(message.to), message.sent, message.received)
+    (name(message.from), name(message.to), message.send_time, message.receive_time)
 }
 
 proptest! {

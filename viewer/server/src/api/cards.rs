@@ -67,8 +67,8 @@ pub(crate) async fn cards(
             let context = CardContext { time, ..context };
             let drawings: CardDrawings = cards.iter().map(|card| CardDrawing::new(card, context)).collect();
             for (card, drawing) in cards.iter_mut().zip(&drawings) {
-                let known = drawing.as_ref().map(|drawing| (drawing.hash.clone(), drawing.marks.clone()));
-                (card.hash, card.marks) = known.unwrap_or_default();
+                let known_drawing = drawing.as_ref().map(|drawing| (drawing.hash.clone(), drawing.marks.clone()));
+                (card.hash, card.marks) = known_drawing.unwrap_or_default();
             }
             drawings
         };
@@ -105,7 +105,7 @@ pub(crate) async fn concurrency_times(
             .ok_or_else(|| RequestError::of_client(format!("`{}` is no category of states", request.category)))?;
         let shares = with_execution(first_card(cards)?, context, |execution| {
             let counts = execution.activity()?.counts();
-            Ok(concurrency_times::shares(counts, range, *category, (request.least, request.most)))
+            Ok(concurrency_times::shares(counts, range, *category, (request.minimum, request.maximum)))
         });
         let shares = shares.map_err(|error| RequestError::of_client(error.text()))?;
         let time = |time: i64| time.saturating_sub(trace.origin);
@@ -198,7 +198,7 @@ async fn with_cards<T: Send + 'static>(
         let (rules, layouts) = (request.category_rules(&model), app.layouts.of_model(&model));
         let (range, time) = (request.time_range(&trace), request.t);
         let selected_containers = request.units.parse::<SelectedRows>()?.topmost_containers(&trace.source.containers());
-        let own_views = ChoiceOfViews { own_views: &app.own_views, path: cache.served.path.as_deref() };
+        let own_views = ChoiceOfViews { own_views: &app.own_views, path: cache.trace.path.as_deref() };
         let (trace, request) = (trace.as_ref(), &request);
         let (rules, layouts, selected_containers) = (&rules, &layouts, &selected_containers);
         work(

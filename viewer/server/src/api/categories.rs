@@ -17,7 +17,7 @@ use crate::user_data::model_categories::AssignedCategory;
 pub(crate) async fn categories(State(app): State<Arc<AppState>>, Query(request): Query<CardsRequest>) -> JsonAnswer {
     run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?;
-        let unfiltered = trace.served.source.source().model();
+        let unfiltered = trace.trace.source.source().model();
         let filtered = trace.filtered_trace(&request.filters)?;
         let model = filtered.source.model();
         // A trace without units has no states that count.
@@ -35,12 +35,12 @@ pub(crate) async fn categories(State(app): State<Arc<AppState>>, Query(request):
 pub(crate) async fn save_categories(
     State(app): State<Arc<AppState>>,
     Query(request): Query<CardsRequest>,
-    Json(assigned): Json<Vec<AssignedCategory>>,
+    Json(categories): Json<Vec<AssignedCategory>>,
 ) -> JsonAnswer {
     run(app, move |app, _| {
-        let model = app.trace(request.trace)?.served.source.source().model();
+        let model = app.trace(request.trace)?.trace.source.source().model();
         // A cache folder that is not writable does not affect the page.
-        Ok(json!({ "saved": app.categories.write(&model, assigned).is_ok() }))
+        Ok(json!({ "saved": app.categories.write(&model, categories).is_ok() }))
     })
     .await
     .map(Json)
@@ -56,9 +56,9 @@ fn origin(table: &CategoryTable, value: &ValueInfo, unfiltered: &TypeModel) -> &
     if of_trace == value.category { "trace" } else { "filter" }
 }
 
-/// The values of state types. `counted` are the types that determine the categories of units
+/// The values of state types. `types` are the types that determine the categories of units
 /// without a choice of the user.
-fn values(model: &TypeModel, unfiltered: &TypeModel, counted: &[TypeId]) -> Vec<Value> {
+fn values(model: &TypeModel, unfiltered: &TypeModel, types: &[TypeId]) -> Vec<Value> {
     let table = CategoryTable::new(model, &[]);
     let is_state = |ty: usize| model.types.get(ty).is_some_and(|ty| ty.kind == PajeTypeKind::State);
     let states = model.values.iter().filter(|value| is_state(value.ty.index()));
@@ -67,7 +67,7 @@ fn values(model: &TypeModel, unfiltered: &TypeModel, counted: &[TypeId]) -> Vec<
             "value": value.id.0,
             "name": value.name,
             "type": model.types[value.ty.index()].name,
-            "counts": counted.contains(&value.ty),
+            "counts": types.contains(&value.ty),
             "category": table.category(value.id).word(),
             "origin": origin(&table, value, unfiltered),
         })

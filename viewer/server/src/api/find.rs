@@ -40,7 +40,7 @@ pub(crate) async fn find(
             }
             None => None,
         };
-        let page = HitPage { anchor, back: request.direction < 0, size: HITS_PER_PAGE };
+        let page = HitPage { anchor, is_backward: request.direction < 0, size: HITS_PER_PAGE };
         let search = EntitySearch::new(trace, &query, &request.rows.parse()?, request.time_range(trace)?, page);
         let hits = search.run(trace, |hits, done| progress.report(done, || search.answer(hits, trace.origin)))?;
         Ok(search.answer(&hits, trace.origin))
@@ -90,7 +90,7 @@ fn first_in(
     // No entity of the first timestamp comes after this place.
     let anchor = SearchHit { begin: range.from.0, id: EntityId::Sample(u32::MAX) };
     let end = TimeRange { to: GlobalNanos(range.to.0.saturating_add(1)), ..range };
-    let page = HitPage { anchor: Some(anchor), back: false, size: 0 };
+    let page = HitPage { anchor: Some(anchor), is_backward: false, size: 0 };
     Ok(EntitySearch::new(trace, query, rows, end, page).run(trace, |_, _| ())?.hits.first().copied())
 }
 
@@ -102,6 +102,6 @@ fn last_in(
     range: TimeRange,
 ) -> Result<Option<SearchHit>, RequestError> {
     let anchor = SearchHit { begin: range.to.0, id: EntityId::Container(ContainerId::ROOT) };
-    let page = HitPage { anchor: Some(anchor), back: true, size: 0 };
+    let page = HitPage { anchor: Some(anchor), is_backward: true, size: 0 };
     Ok(EntitySearch::new(trace, query, rows, range, page).run(trace, |_, _| ())?.hits.last().copied())
 }

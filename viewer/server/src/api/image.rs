@@ -63,8 +63,8 @@ pub(crate) async fn entity_at(State(app): State<Arc<AppState>>, Query(request): 
         let Some(mixture) = scene::mixture(source, &layout, &request.options(), point)? else {
             let variable = scene::variable(source, &layout, point)?.map(|(ty, column)| {
                 let name = source.model().types.get(ty.index()).map(|ty| ty.name.clone());
-                let [least, mean, largest] = [column.min, column.mean, column.max].map(scene::number);
-                json!({ "name": name, "least": least, "mean": mean, "largest": largest })
+                let [minimum, mean, largest] = [column.min, column.mean, column.max].map(scene::number);
+                json!({ "name": name, "least": minimum, "mean": mean, "largest": largest })
             });
             return Ok(json!({ "states": 0, "parts": [], "variable": variable }));
         };
@@ -122,7 +122,7 @@ fn encode_to_fit(
         let limit = max_bytes(&scene, view);
         let details = ColumnDetail::ALL.into_iter().filter(|detail| detail.has_all_columns() || !is_complete);
         let mut details = details.peekable();
-        // Half as many columns take at least half as many bytes.
+        // A message with half the columns has at least half the bytes.
         let mut min_columns = 1;
         while let Some(detail) = details.next() {
             if detail.columns < min_columns && details.peek().is_some() {

@@ -55,8 +55,8 @@ fn first_after(execution: &Execution, time: i64) -> Result<Option<i64>, QueryErr
     let mut next: Vec<i64> = changes(execution).filter_map(of_unit).collect();
     if let Ok(messages) = execution.messages() {
         let later = TimeRange { from: GlobalNanos(time.saturating_add(1)), to: GlobalNanos::LAST };
-        next.extend(messages.sent_between(later).first().map(|message| message.sent));
-        next.extend(messages.received_between(later).next().map(|message| message.received));
+        next.extend(messages.sent_between(later).first().map(|message| message.send_time));
+        next.extend(messages.received_between(later).next().map(|message| message.receive_time));
     }
     let next = next.into_iter().min();
     let bound = next.unwrap_or(execution.extent().to.0);
@@ -69,15 +69,15 @@ fn last_before(execution: &Execution, time: i64) -> Result<Option<i64>, QueryErr
     let mut last: Vec<i64> = changes(execution).filter_map(of_unit).collect();
     if let Ok(messages) = execution.messages() {
         let start = execution.extent().from.0;
-        let since = |from: i64| TimeRange { from: GlobalNanos(from), to: GlobalNanos(time) };
-        last.extend(messages.sent_between(since(start)).last().map(|message| message.sent));
+        let range_from = |from: i64| TimeRange { from: GlobalNanos(from), to: GlobalNanos(time) };
+        last.extend(messages.sent_between(range_from(start)).last().map(|message| message.send_time));
         // Receives cannot be read backward, so that the examined time range grows until it has one.
         let mut width = (time.saturating_sub(start) / 1024).max(1);
         loop {
             let from = time.saturating_sub(width).max(start);
-            let found = messages.received_between(since(from)).last();
+            let found = messages.received_between(range_from(from)).last();
             if found.is_some() || from <= start {
-                last.extend(found.map(|message| message.received));
+                last.extend(found.map(|message| message.receive_time));
                 break;
             }
             width = width.saturating_mul(4);

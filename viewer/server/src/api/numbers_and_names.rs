@@ -70,11 +70,11 @@ pub(crate) async fn numbers(
     run(app, move |app, cancel| {
         let trace = app.trace(request.trace)?.filtered_trace(&request.filters)?.with_cancellation(cancel);
         let model = trace.source.model();
-        let mut found: FxHashMap<&ContainerPath, Option<u32>> =
+        let mut numbers: FxHashMap<&ContainerPath, Option<u32>> =
             names.containers.iter().map(|place| (place, None)).collect();
         let list = trace.source.containers();
         visit_containers(&list, |place, id| {
-            if let Some(number) = found.get_mut(&place) {
+            if let Some(number) = numbers.get_mut(&place) {
                 *number = Some(id.0);
             }
         });
@@ -85,7 +85,7 @@ pub(crate) async fn numbers(
             model.values.iter().find(|value| value.ty == ty && value.name == path.name).map(|value| value.id.0)
         };
         Ok(json!({
-            "containers": names.containers.iter().map(|place| found.get(place).copied().flatten()).collect::<Vec<_>>(),
+            "containers": names.containers.iter().map(|place| numbers.get(place).copied().flatten()).collect::<Vec<_>>(),
             "types": names.types.iter().map(|path| types.get(path).map(|ty| ty.0)).collect::<Vec<_>>(),
             "values": names.values.iter().map(value).collect::<Vec<_>>(),
         }))

@@ -81,17 +81,18 @@ pub(crate) async fn rows(
             filter_name: names.filter_name(row.container),
             members: trace.source.members(row.container).len(),
             depth: row.depth,
-            pinned: row.pinned,
+            pinned: row.is_pinned,
             ancestors: ancestors(trace, row.container),
             y: row.y,
             height: row.height,
-            expandable: row.expandable,
+            expandable: row.is_expandable,
             folded: row.is_folded,
             strips: row.strips.iter().map(|strip| strip_answer(strip, type_name(strip.ty))).collect(),
         });
         let hidden = request.options().arrangement.hidden_containers;
         let hidden_rows = hidden.iter().filter_map(|&container| place(trace, container)).collect();
-        let rows = RowsAnswer { height: layout.height, pinned: layout.pinned, rows: rows.collect(), hidden_rows };
+        let rows =
+            RowsAnswer { height: layout.height, pinned: layout.pinned_height, rows: rows.collect(), hidden_rows };
         serde_json::to_string(&rows).map_err(|_none| RequestError::of_server("the rows cannot be written"))
     });
     Ok(([(CONTENT_TYPE, "application/json")], text.await?))

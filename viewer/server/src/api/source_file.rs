@@ -38,7 +38,7 @@ pub(crate) async fn source(
         let Some(SourceLine { file, line }) = source.facts(id)?.source else {
             return Err(QueryError::Unknown { kind: "source line" }.into());
         };
-        let (path, text, reason) = match read_source(&cache.served.folders, &file) {
+        let (path, text, reason) = match read_source(&cache.trace.folders, &file) {
             Ok(found) => (Some(found.path.display().to_string()), Some(found.text), None),
             Err(reason) => (None, None, Some(reason)),
         };
@@ -143,10 +143,10 @@ fn read_source(folders: &[PathBuf], file: &str) -> Result<SourceContents, String
         return Err("The folder of the source files is unknown: start with `tumit view --source DIR TRACE`.".to_owned());
     }
     let path = folders.iter().find_map(|folder| find(folder, file)).ok_or_else(|| {
-        let all: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        let folder_names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         format!(
             "The file is not in {}. Name its folder with `--source DIR`; the option can be repeated.",
-            all.join(", ")
+            folder_names.join(", ")
         )
     })?;
     let metadata = std::fs::metadata(&path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -68,10 +68,10 @@ struct ValueCount {
 struct ValueCounts(FxHashMap<ValueId, ValueCount>);
 
 impl ValueCounts {
-    fn add(&mut self, value: ValueId, more: ValueCount) {
+    fn add(&mut self, value: ValueId, count: ValueCount) {
         let entry = self.0.entry(value).or_default();
-        entry.count += more.count;
-        entry.longest = LongestEntity::longer_of(entry.longest, more.longest);
+        entry.count += count.count;
+        entry.longest = LongestEntity::longer_of(entry.longest, count.longest);
     }
 }
 

@@ -106,9 +106,9 @@ fn row(model: &TypeModel, theme: ColorTheme, (ty, value): (TypeId, ValueId), sum
 }
 
 /// Merges the fields of two objects.
-fn merge_objects(mut row: Value, more: Value) -> Value {
-    if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
-        row.extend(more);
+fn merge_objects(mut row: Value, fields: Value) -> Value {
+    if let (Value::Object(row), Value::Object(fields)) = (&mut row, fields) {
+        row.extend(fields);
     }
     row
 }

@@ -52,7 +52,7 @@ pub(crate) async fn save_style(
     Json(style): Json<PageStyle>,
 ) -> JsonAnswer {
     run(app, move |app, _| {
-        let model = app.trace(request.trace)?.served.source.source().model();
+        let model = app.trace(request.trace)?.trace.source.source().model();
         // A cache folder that is not writable does not affect the page.
         Ok(json!({ "saved": app.styles.write(&model, style).is_ok() }))
     })

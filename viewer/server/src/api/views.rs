@@ -74,7 +74,7 @@ fn view_json(info: &ViewInfo<'_>) -> Value {
         "title": info.title,
         "group": info.group.name(),
         "summary": info.summary,
-        "needs": info.needs,
+        "needs": info.required_data,
         "modes": info.modes.iter().map(|mode| mode.word()).collect::<Vec<_>>(),
         "options": info.options,
         // The options of all views that have an effect on this one.
@@ -89,7 +89,7 @@ fn view_json(info: &ViewInfo<'_>) -> Value {
 fn own_views(app: &AppState, trace: &TraceCache) -> Vec<Value> {
     let own_views = &app.own_views;
     let mut list: Vec<Value> = own_views.views.iter().map(|view| view_json(&view.info())).collect();
-    for file in own_views.files(trace.served.path.as_deref()) {
+    for file in own_views.files(trace.trace.path.as_deref()) {
         let mut json = own_views.card(&file.path).map_or_else(|_| faulty_card(&file), |view| view_json(&view.info()));
         json["file"] = json!(file.file_name());
         json["is_removable"] = json!(own_views.is_removable(&file));

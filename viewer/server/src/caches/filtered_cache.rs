@@ -123,7 +123,7 @@ struct CacheEntry {
 
 /// A trace and the cache of its filtered forms.
 pub(crate) struct TraceCache {
-    pub(crate) served: ServedTrace,
+    pub(crate) trace: ServedTrace,
     /// Fingerprint of the trace's file when it was opened.
     pub(crate) fingerprint: Option<u64>,
     entries: Mutex<VecDeque<CacheEntry>>,
@@ -138,9 +138,9 @@ pub(crate) enum FilterRefusal {
 }
 
 impl TraceCache {
-    pub(crate) fn new(served: ServedTrace) -> Self {
-        let opened = served.path.as_deref().and_then(fingerprint);
-        Self { served, fingerprint: opened, entries: Mutex::new(VecDeque::new()) }
+    pub(crate) fn new(trace: ServedTrace) -> Self {
+        let opened = trace.path.as_deref().and_then(fingerprint);
+        Self { trace, fingerprint: opened, entries: Mutex::new(VecDeque::new()) }
     }
 
     /// Returns the trace after `filters`, a JSON list of expressions. Filters that are wrong, or
@@ -158,7 +158,7 @@ impl TraceCache {
         }
         // The empty list and no list are the same filters.
         let filters = if texts.is_empty() { "" } else { filters };
-        let snapshot = self.served.source.snapshot();
+        let snapshot = self.trace.source.snapshot();
         let slot = self.slot(snapshot.generation, filters);
         // Several requests with the same filters wait for the first of them.
         slot.get_or_init(|| apply_filters(&snapshot.source, &texts).map(Arc::new)).clone().map_err(FilterRefusal::Query)

@@ -30,14 +30,14 @@ struct CategoryFile {
 pub(crate) type AssignedCategory = (u32, String);
 
 /// The rules of assigned categories.
-pub(crate) fn category_rules(assigned: &[AssignedCategory], model: &TypeModel) -> Vec<CategoryRule> {
+pub(crate) fn category_rules(categories: &[AssignedCategory], model: &TypeModel) -> Vec<CategoryRule> {
     let rule = |(value, word): &AssignedCategory| {
         let (_, category) = ActivityCategory::WORDS.iter().find(|(known, _)| known == word)?;
         let value = model.values.get(*value as usize)?;
         let state_type = model.types.get(value.ty.index()).map(|ty| NamePattern::new(ty.name.clone()));
         Some(CategoryRule::new(*category, NamePattern::new(value.name.clone()), state_type))
     };
-    assigned.iter().filter_map(rule).collect()
+    categories.iter().filter_map(rule).collect()
 }
 
 /// The rules of the categories that the user assigned on the page to the states of a trace, by

@@ -16,24 +16,24 @@ use tumit_viewer::generated_file::FILTERS;
 pub(crate) struct PageFilter {
     /// The expression. It may be invalid.
     pub(crate) text: String,
-    pub(crate) on: bool,
+    pub(crate) is_on: bool,
 }
 
 impl From<(String, bool)> for PageFilter {
-    fn from((text, on): (String, bool)) -> Self {
-        Self { text, on }
+    fn from((text, is_on): (String, bool)) -> Self {
+        Self { text, is_on }
     }
 }
 
 impl From<PageFilter> for (String, bool) {
     fn from(filter: PageFilter) -> Self {
-        (filter.text, filter.on)
+        (filter.text, filter.is_on)
     }
 }
 
 impl From<&ChainEntry> for PageFilter {
     fn from(entry: &ChainEntry) -> Self {
-        Self { text: entry.filter.to_string(), on: entry.is_on }
+        Self { text: entry.filter.to_string(), is_on: entry.is_on }
     }
 }
 
@@ -56,9 +56,9 @@ impl TraceCache {
     /// If no path can be written.
     pub(crate) fn save_filters(&self, filters: &[PageFilter]) -> io::Result<()> {
         let mut chain = FilterChain::default();
-        for PageFilter { text, on } in filters {
+        for PageFilter { text, is_on } in filters {
             if let Ok(filter) = text.parse::<FilterExpr>() {
-                chain.filters.push(ChainEntry { is_on: *on, ..ChainEntry::from(filter) });
+                chain.filters.push(ChainEntry { is_on: *is_on, ..ChainEntry::from(filter) });
             }
         }
         let paths = self.filter_paths();
@@ -97,7 +97,7 @@ mod tests {
             TraceCache::new(ServedTrace { path: Some(path.clone()), ..ServedTrace::new(Arc::new(store)) })
         };
         assert!(trace().saved_filters().is_empty());
-        let filter = |text: &str, on| PageFilter { text: text.to_owned(), on };
+        let filter = |text: &str, is_on| PageFilter { text: text.to_owned(), is_on };
         let filters = [filter("hide value Wait*", true), filter("only container Node 1", false)];
         let with_wrong = [&filters[..], &[filter("no filter", true)]].concat();
         trace().save_filters(&with_wrong).expect("the file can be written");

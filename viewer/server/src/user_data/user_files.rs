@@ -83,7 +83,7 @@ impl TraceCache {
     /// The possible paths of a file about the trace: next to a trace file or inside a run, then in
     /// the user's cache folder. Only a trace with a path has any.
     pub(crate) fn file_paths(&self, name: &str, suffix: &str) -> Vec<PathBuf> {
-        let Some(path) = &self.served.path else { return Vec::new() };
+        let Some(path) = &self.trace.path else { return Vec::new() };
         let next_to_trace = if path.is_dir() {
             path.join(format!("{name}.{suffix}"))
         } else {
@@ -165,7 +165,7 @@ impl TraceCache {
 
     /// The change of the file since it was opened: `removed` or `changed`.
     pub(crate) fn file_change(&self) -> Option<&'static str> {
-        let path = self.served.path.as_ref()?;
+        let path = self.trace.path.as_ref()?;
         match fingerprint(path) {
             None => Some("removed"),
             Some(fingerprint) if Some(fingerprint) != self.fingerprint => Some("changed"),

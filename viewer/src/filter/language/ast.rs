@@ -13,15 +13,15 @@ use crate::query::{MarkShape, OpenTimeRange, RgbColor};
 #[expect(missing_docs, reason = "the names explain the fields")]
 pub enum FilterExpr {
     /// Types of entities or containers.
-    Types { keep: SelectionEffect, types: NamePatterns },
+    Types { effect: SelectionEffect, types: NamePatterns },
     /// Values of states, events and links.
-    Values { keep: SelectionEffect, values: NamePatterns, types: Option<NamePattern> },
+    Values { effect: SelectionEffect, values: NamePatterns, types: Option<NamePattern> },
     /// Containers with everything below them.
-    Containers { keep: SelectionEffect, containers: NamePatterns },
+    Containers { effect: SelectionEffect, containers: NamePatterns },
     /// States, events and links, selected by their fields and endpoints.
-    Attribute { keep: SelectionEffect, condition: Condition, types: Option<NamePattern> },
+    Attribute { effect: SelectionEffect, condition: Condition, types: Option<NamePattern> },
     /// States and links by their duration in nanoseconds.
-    Duration { keep: SelectionEffect, comparison: Comparison, nanos: i64, types: Option<NamePattern> },
+    Duration { effect: SelectionEffect, comparison: Comparison, nanos: i64, types: Option<NamePattern> },
     /// Removes everything outside a time range, and clips entities to it.
     Cut(OpenTimeRange),
     /// One container that replaces several.
@@ -40,7 +40,7 @@ pub enum FilterExpr {
     /// Moves containers before their siblings.
     Order { containers: NamePatterns },
     /// Keeps the first containers of a type, sorted by a statistic.
-    Best { number: u32, ty: NamePattern, key: OrderKey, lowest: bool },
+    Best { number: u32, ty: NamePattern, key: OrderKey, is_lowest: bool },
     /// Keeps the containers of a type with a statistic that meets a comparison. Times are in
     /// nanoseconds.
     Having { ty: NamePattern, key: OrderKey, comparison: Comparison, number: f64 },

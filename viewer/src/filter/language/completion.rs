@@ -50,7 +50,7 @@ pub fn complete(source: &dyn TimelineSource, text: &str, max_count: usize) -> Ve
     let ends_with_space = text.ends_with(char::is_whitespace);
     for words in (0..=open).rev() {
         let from = tokens.get(tokens.len() - words).map_or(text.len(), |token| token.byte_range.start);
-        let (before, prefix) = text.split_at(from);
+        let (typed_text, prefix) = text.split_at(from);
         let is_open = matches!(tokens.last(), Some(PlacedToken { token: FilterToken::Open | FilterToken::Close, .. }));
         if words == 0
             && !ends_with_space
@@ -59,7 +59,7 @@ pub fn complete(source: &dyn TimelineSource, text: &str, max_count: usize) -> Ve
         {
             continue;
         }
-        let completions = completions(source, before, prefix, from);
+        let completions = completions(source, typed_text, prefix, from);
         if !completions.is_empty() {
             return completions.into_iter().take(max_count).collect();
         }
@@ -67,13 +67,13 @@ pub fn complete(source: &dyn TimelineSource, text: &str, max_count: usize) -> Ve
     Vec::new()
 }
 
-fn completions(source: &dyn TimelineSource, before: &str, prefix: &str, from: usize) -> Vec<Completion> {
+fn completions(source: &dyn TimelineSource, typed_text: &str, prefix: &str, from: usize) -> Vec<Completion> {
     let prefix = prefix.trim_end().to_lowercase();
-    let in_condition = parse::tokens(before, FilterVersion::Two).is_ok_and(|tokens| parse::has_condition(&tokens));
+    let in_condition = parse::tokens(typed_text, FilterVersion::Two).is_ok_and(|tokens| parse::has_condition(&tokens));
     // The rank is the sort key.
     let mut completions: Vec<(u8, Completion)> = Vec::new();
     let (mut token_kinds, mut words) = (BTreeSet::new(), BTreeSet::new());
-    for next in parse::next(before) {
+    for next in parse::next(typed_text) {
         match next {
             ExpectedToken::Word(word) if word.starts_with(&prefix) && word != prefix && words.insert(word) => {
                 completions.push((0, Completion { text: word.to_owned(), from, kind: "word", is_hint: false }));

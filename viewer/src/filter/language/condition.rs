@@ -82,8 +82,9 @@ impl Condition {
         source: &dyn TimelineSource,
         types: &[TypeId],
     ) -> Result<ResolvedCondition, FilterError> {
-        let all = |all: &[Self]| {
-            all.iter()
+        let resolve_all = |resolve_all: &[Self]| {
+            resolve_all
+                .iter()
                 .map(|condition| condition.resolve(source, types))
                 .collect::<Result<Vec<ResolvedCondition>, FilterError>>()
         };
@@ -96,12 +97,12 @@ impl Condition {
             Self::Involves(patterns) => {
                 let list = source.containers();
                 let containers = patterns.containers(&list)?;
-                let below = |index: usize| list[index..container_tree::end(&list, index)].iter().map(|info| info.id);
-                ResolvedCondition::Involves(containers.into_iter().flat_map(below).collect())
+                let subtree = |index: usize| list[index..container_tree::end(&list, index)].iter().map(|info| info.id);
+                ResolvedCondition::Involves(containers.into_iter().flat_map(subtree).collect())
             }
             Self::Not(condition) => ResolvedCondition::Not(Box::new(condition.resolve(source, types)?)),
-            Self::And(some) => ResolvedCondition::And(all(some)?),
-            Self::Or(some) => ResolvedCondition::Or(all(some)?),
+            Self::And(conditions) => ResolvedCondition::And(resolve_all(conditions)?),
+            Self::Or(conditions) => ResolvedCondition::Or(resolve_all(conditions)?),
         })
     }
 }
@@ -144,9 +145,9 @@ impl ResolvedCondition {
     }
 
     /// One part with the value `decisive` decides. Otherwise all parts must be known.
-    fn join_parts(all: &[Self], ends: [ContainerId; 2], decisive: bool) -> Option<bool> {
+    fn join_parts(parts: &[Self], ends: [ContainerId; 2], decisive: bool) -> Option<bool> {
         let mut is_known = true;
-        for condition in all {
+        for condition in parts {
             match condition.endpoint_decision(ends) {
                 Some(fits) if fits == decisive => return Some(decisive),
                 Some(_) => {}

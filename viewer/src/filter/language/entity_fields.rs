@@ -55,7 +55,7 @@ impl FieldSearch {
     fn run(
         source: &dyn TimelineSource,
         types: &[TypeId],
-        has: &dyn Fn(&EntityFacts) -> bool,
+        has_field: &dyn Fn(&EntityFacts) -> bool,
     ) -> Result<Self, FilterError> {
         let (model, list, extent) = (source.model(), source.containers(), source.extent());
         let time_range = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
@@ -64,7 +64,7 @@ impl FieldSearch {
             let kind = model.types.get(ty.index()).map_or(PajeTypeKind::Container, |ty| ty.kind);
             if matches!(kind, PajeTypeKind::Link { .. }) {
                 let links = source.links(ty, time_range, MAX_EXAMINED)?;
-                if search.ends(source, &mut links.items.iter().map(|link| link.id), links.total, has)? {
+                if search.ends(source, &mut links.items.iter().map(|link| link.id), links.total, has_field)? {
                     return Ok(search);
                 }
             }
@@ -73,13 +73,13 @@ impl FieldSearch {
                 for depth in 0..depths {
                     let states =
                         source.states(StateLaneId { container: info.id, ty, depth }, time_range, MAX_EXAMINED)?;
-                    if search.ends(source, &mut states.items.iter().map(|state| state.id), states.total, has)? {
+                    if search.ends(source, &mut states.items.iter().map(|state| state.id), states.total, has_field)? {
                         return Ok(search);
                     }
                 }
                 if kind == PajeTypeKind::Event {
                     let events = source.events(info.id, ty, time_range, MAX_EXAMINED)?;
-                    if search.ends(source, &mut events.items.iter().map(|mark| mark.id), events.total, has)? {
+                    if search.ends(source, &mut events.items.iter().map(|mark| mark.id), events.total, has_field)? {
                         return Ok(search);
                     }
                 }
@@ -94,12 +94,12 @@ impl FieldSearch {
         source: &dyn TimelineSource,
         ids: &mut dyn Iterator<Item = EntityId>,
         total: u64,
-        has: &dyn Fn(&EntityFacts) -> bool,
+        has_field: &dyn Fn(&EntityFacts) -> bool,
     ) -> Result<bool, QueryError> {
         self.examined += usize::try_from(total).unwrap_or(usize::MAX).min(MAX_EXAMINED);
         for id in ids {
             let facts = source.facts(id)?;
-            if has(&facts) {
+            if has_field(&facts) {
                 self.has_match = true;
                 return Ok(true);
             }

@@ -38,13 +38,13 @@ pub enum FilterError {
     },
     /// A container exists, but no link starts or ends at it.
     #[error(
-        "no link of {of} {verb} at `{name}` itself; `{field}` selects the exact container, \
+        "no link of {owner} {verb} at `{name}` itself; `{field}` selects the exact container, \
          `{field} ~ NAME/*` any container below it, and `involves` either endpoint in the \
          container or below it; example: `{example}`"
     )]
     NoEnd {
         /// The types of links.
-        of: Box<str>,
+        owner: Box<str>,
         /// `starts` or `ends`.
         verb: &'static str,
         /// The pattern.
@@ -58,20 +58,20 @@ pub enum FilterError {
     #[error("{0}; example: `cut {trace}`", trace = OpenTimeRange::from(.0.extent))]
     RangeOutsideTrace(#[from] RangeOutsideTrace),
     /// States and links have no numeric value.
-    #[error("{of} has no values to reduce; name a field, or use `count`; example: `{example}`")]
+    #[error("{owner} has no values to reduce; name a field, or use `count`; example: `{example}`")]
     NoField {
         /// The types.
-        of: String,
+        owner: String,
         /// The reduction with a field.
         example: String,
     },
     /// Only links are sent and received.
     #[error(
-        "{of} is not a type of links, and only links are sent and received; write a value with this name in quotes; example: `{example}`"
+        "{owner} is not a type of links, and only links are sent and received; write a value with this name in quotes; example: `{example}`"
     )]
     NoLinks {
         /// The types.
-        of: String,
+        owner: String,
         /// The reduction with the word in quotes.
         example: String,
     },

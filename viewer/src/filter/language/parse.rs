@@ -126,26 +126,26 @@ impl FilterReader<'_> {
         Ok(FilterExpr::Group { containers, name: self.name("a name for the group")? })
     }
 
-    fn selection(&mut self, keep: SelectionEffect) -> Result<FilterExpr, FilterError> {
+    fn selection(&mut self, effect: SelectionEffect) -> Result<FilterExpr, FilterError> {
         self.could_be(SELECTIONS.map(ExpectedToken::Word));
         let Some(criterion) = self.word().map(str::to_owned) else {
             return Err(self.expected_error(alternatives(&SELECTIONS)));
         };
         self.token_index += 1;
         Ok(match criterion.as_str() {
-            "type" | "types" => FilterExpr::Types { keep, types: self.patterns("the name of a type")? },
+            "type" | "types" => FilterExpr::Types { effect, types: self.patterns("the name of a type")? },
             "value" | "values" => {
-                FilterExpr::Values { keep, values: self.patterns("the name of a value")?, types: self.of()? }
+                FilterExpr::Values { effect, values: self.patterns("the name of a value")?, types: self.of()? }
             }
             "container" | "containers" => {
-                FilterExpr::Containers { keep, containers: self.patterns("the name of a container")? }
+                FilterExpr::Containers { effect, containers: self.patterns("the name of a container")? }
             }
             "where" => {
                 let condition = match self.grammar {
                     FilterVersion::One => Condition::Field(self.comparison_of_field()?),
                     FilterVersion::Two => self.condition()?,
                 };
-                FilterExpr::Attribute { keep, condition, types: self.of()? }
+                FilterExpr::Attribute { effect, condition, types: self.of()? }
             }
             "duration" => {
                 let comparison = self.compare()?;
@@ -154,7 +154,7 @@ impl FilterReader<'_> {
                     return Err(self.expected_error("one of =, !=, <, <=, >, >="));
                 }
                 let nanos = self.nanos()?;
-                FilterExpr::Duration { keep, comparison, nanos, types: self.of()? }
+                FilterExpr::Duration { effect, comparison, nanos, types: self.of()? }
             }
             _ => {
                 self.token_index -= 1;

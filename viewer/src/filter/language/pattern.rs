@@ -98,23 +98,23 @@ impl NamePatterns {
             names.extend((!path.is_empty()).then_some(path));
             names
         };
-        let all = (0..list.len()).filter(|&index| list[index].depth > 0);
-        self.find("container", all.map(|index| (index, names(index))))
+        let candidates = (0..list.len()).filter(|&index| list[index].depth > 0);
+        self.find("container", candidates.map(|index| (index, names(index))))
     }
 
-    /// The elements of `all` that match. It is an error if one of the patterns matches nothing. A
-    /// pattern without a match is tried again without regard to case.
+    /// The elements of `candidates` that match. It is an error if one of the patterns matches
+    /// nothing. A pattern without a match is tried again without regard to case.
     fn find<'a, T: Copy>(
         &self,
         kind: &'static str,
-        all: impl Iterator<Item = (T, Vec<&'a str>)>,
+        candidates: impl Iterator<Item = (T, Vec<&'a str>)>,
     ) -> Result<Vec<T>, FilterError> {
-        let all: Vec<(T, Vec<&str>)> = all.collect();
-        let mut is_match = vec![false; all.len()];
+        let candidates: Vec<(T, Vec<&str>)> = candidates.collect();
+        let mut is_match = vec![false; candidates.len()];
         for pattern in &self.0 {
             let mut mark = |fits: &dyn Fn(&str) -> bool| {
                 let mut has_match = false;
-                for (is_match, (_, names)) in is_match.iter_mut().zip(&all) {
+                for (is_match, (_, names)) in is_match.iter_mut().zip(&candidates) {
                     let fits = names.iter().any(|name| fits(name));
                     (*is_match, has_match) = (*is_match || fits, has_match || fits);
                 }
@@ -122,11 +122,11 @@ impl NamePatterns {
             };
             let lower = NamePattern::new(pattern.0.to_lowercase());
             if !mark(&|name| pattern.fits(name)) && !mark(&|name| lower.fits(&name.to_lowercase())) {
-                let names: Vec<&str> = all.iter().filter_map(|(_, names)| names.first().copied()).collect();
+                let names: Vec<&str> = candidates.iter().filter_map(|(_, names)| names.first().copied()).collect();
                 return Err(FilterError::no_match(kind, pattern, &names));
             }
         }
-        Ok(all.iter().zip(is_match).filter(|(_, is_match)| *is_match).map(|((id, _), _)| *id).collect())
+        Ok(candidates.iter().zip(is_match).filter(|(_, is_match)| *is_match).map(|((id, _), _)| *id).collect())
     }
 }
 
@@ -242,17 +242,17 @@ pub(crate) fn values(
     values_of(model, patterns, types, "type of states, events or links", with_values)
 }
 
-/// Values that match, of the types that `of` matches; without `of`, of all types. Only types for
-/// which `is_candidate` is true count. `kind` describes them.
+/// Values that match, of the types that `type_pattern` matches; without `type_pattern`, of all
+/// types. Only types for which `is_candidate` is true count. `kind` describes them.
 pub(crate) fn values_of(
     model: &TypeModel,
     patterns: &NamePatterns,
-    of: Option<&NamePattern>,
+    type_pattern: Option<&NamePattern>,
     kind: &'static str,
     is_candidate: impl Fn(&TypeInfo) -> bool,
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
-    let of = NamePatterns::new(of.cloned().into_iter().collect());
-    let types = types(model, &of, kind, is_candidate)?;
+    let type_pattern = NamePatterns::new(type_pattern.cloned().into_iter().collect());
+    let types = types(model, &type_pattern, kind, is_candidate)?;
     let candidates = model.values.iter().filter(|value| types.contains(&value.ty));
     let ids = patterns.find("value", candidates.map(|value| (value.id, vec![value.name.as_str()])))?;
     Ok((types, ids))

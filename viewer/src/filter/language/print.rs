@@ -129,31 +129,38 @@ impl fmt::Display for SelectionEffect {
 
 impl fmt::Display for OrderKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let some = |f: &mut fmt::Formatter<'_>, word: &str, values: &NamePatterns, of: Option<&NamePattern>| match of {
-            Some(_) if values.is_any() => write!(f, "{word}{}", TypeSuffix(of)),
-            _ => write!(f, "{word} {}{}", TypeNames(values), TypeSuffix(of)),
+        let measure = |f: &mut fmt::Formatter<'_>,
+                       word: &str,
+                       values: &NamePatterns,
+                       type_pattern: Option<&NamePattern>| match type_pattern {
+            Some(_) if values.is_any() => write!(f, "{word}{}", TypeSuffix(type_pattern)),
+            _ => write!(f, "{word} {}{}", TypeNames(values), TypeSuffix(type_pattern)),
         };
         match &self.measure {
             Measure::Name => f.write_str("name"),
             Measure::Start => f.write_str("start"),
-            Measure::Time { values, types } => some(f, "time", values, types.as_ref()),
-            Measure::SelfTime { values, types: of } => some(f, "self time", values, of.as_ref()),
-            Measure::SelfShare { values, types: of } => some(f, "self share", values, of.as_ref()),
-            Measure::Number { values, types: of } => some(f, "number", values, of.as_ref()),
-            Measure::Mean { types: of } => write!(f, "mean{}", TypeSuffix(Some(of))),
-            Measure::Min { types: of } => write!(f, "min{}", TypeSuffix(Some(of))),
-            Measure::Max { types: of } => write!(f, "max{}", TypeSuffix(Some(of))),
-            Measure::Integral { types: of } => write!(f, "integral{}", TypeSuffix(Some(of))),
-            Measure::End => f.write_str("end"),
-            Measure::Share { values, types: of } => some(f, "share", values, of.as_ref()),
-            Measure::Duration { statistic, values, types: of } => some(f, statistic.word(), values, of.as_ref()),
-            Measure::Field { operation, field, types: of } => {
-                write!(f, "{} {}{}", operation.word(), FilterName(field), TypeSuffix(Some(of)))
+            Measure::Time { values, types } => measure(f, "time", values, types.as_ref()),
+            Measure::SelfTime { values, types: type_pattern } => measure(f, "self time", values, type_pattern.as_ref()),
+            Measure::SelfShare { values, types: type_pattern } => {
+                measure(f, "self share", values, type_pattern.as_ref())
             }
-            Measure::Sent { field, types: of } | Measure::Received { field, types: of } => {
+            Measure::Number { values, types: type_pattern } => measure(f, "number", values, type_pattern.as_ref()),
+            Measure::Mean { types: type_pattern } => write!(f, "mean{}", TypeSuffix(Some(type_pattern))),
+            Measure::Min { types: type_pattern } => write!(f, "min{}", TypeSuffix(Some(type_pattern))),
+            Measure::Max { types: type_pattern } => write!(f, "max{}", TypeSuffix(Some(type_pattern))),
+            Measure::Integral { types: type_pattern } => write!(f, "integral{}", TypeSuffix(Some(type_pattern))),
+            Measure::End => f.write_str("end"),
+            Measure::Share { values, types: type_pattern } => measure(f, "share", values, type_pattern.as_ref()),
+            Measure::Duration { statistic, values, types: type_pattern } => {
+                measure(f, statistic.word(), values, type_pattern.as_ref())
+            }
+            Measure::Field { operation, field, types: type_pattern } => {
+                write!(f, "{} {}{}", operation.word(), FilterName(field), TypeSuffix(Some(type_pattern)))
+            }
+            Measure::Sent { field, types: type_pattern } | Measure::Received { field, types: type_pattern } => {
                 f.write_str(if matches!(self.measure, Measure::Sent { .. }) { "sent" } else { "received" })?;
                 field.as_ref().map_or(Ok(()), |field| write!(f, " {}", FilterName(field)))?;
-                write!(f, "{}", TypeSuffix(of.as_ref()))
+                write!(f, "{}", TypeSuffix(type_pattern.as_ref()))
             }
         }?;
         self.time_range.map_or(Ok(()), |part| write!(f, " in {part}"))
@@ -173,8 +180,8 @@ impl fmt::Display for Reduction {
                 _ if !first.split(' ').next().is_some_and(is_end) => write!(f, " {}", TypeNames(&self.values))?,
                 1 => write!(f, " {}", QuotedName(first))?,
                 _ => {
-                    let rest = NamePatterns::new(self.values.iter().skip(1).cloned().collect());
-                    write!(f, " {}, {}", QuotedName(first), TypeNames(&rest))?;
+                    let other_values = NamePatterns::new(self.values.iter().skip(1).cloned().collect());
+                    write!(f, " {}, {}", QuotedName(first), TypeNames(&other_values))?;
                 }
             }
         }
@@ -219,25 +226,33 @@ fn print_style(
 impl fmt::Display for FilterExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Types { keep, types } => write!(f, "{keep} type {}", TypeNames(types)),
-            Self::Values { keep, values, types: of } => {
-                write!(f, "{keep} value {}{}", TypeNames(values), TypeSuffix(of.as_ref()))
+            Self::Types { effect, types } => write!(f, "{effect} type {}", TypeNames(types)),
+            Self::Values { effect, values, types: type_pattern } => {
+                write!(f, "{effect} value {}{}", TypeNames(values), TypeSuffix(type_pattern.as_ref()))
             }
-            Self::Containers { keep, containers } => write!(f, "{keep} container {}", TypeNames(containers)),
-            Self::Attribute { keep, condition, types: of } => {
-                write!(f, "{keep} where {condition}")?;
-                of.as_ref().map_or(Ok(()), |of| write!(f, " of {}", ConditionName(of.as_str())))
+            Self::Containers { effect, containers } => write!(f, "{effect} container {}", TypeNames(containers)),
+            Self::Attribute { effect, condition, types: type_pattern } => {
+                write!(f, "{effect} where {condition}")?;
+                type_pattern
+                    .as_ref()
+                    .map_or(Ok(()), |type_pattern| write!(f, " of {}", ConditionName(type_pattern.as_str())))
             }
-            Self::Duration { keep, comparison, nanos, types: of } => {
-                write!(f, "{keep} duration {} {}{}", comparison.sign(), TimeText(*nanos), TypeSuffix(of.as_ref()))
+            Self::Duration { effect, comparison, nanos, types: type_pattern } => {
+                write!(
+                    f,
+                    "{effect} duration {} {}{}",
+                    comparison.sign(),
+                    TimeText(*nanos),
+                    TypeSuffix(type_pattern.as_ref())
+                )
             }
             Self::Cut(part) => write!(f, "cut {part}"),
             Self::Group { containers, name } => write!(f, "group {} into {}", TypeNames(containers), FilterName(name)),
             Self::Reuse { types } => write!(f, "reuse {}", TypeNames(types)),
             Self::Reduce(reduction) => reduction.fmt(f),
             Self::Series(series) => series.fmt(f),
-            Self::Classify { types: of, field, edges } => {
-                write!(f, "classify {} by {}", FilterName(of.as_str()), FilterName(field))?;
+            Self::Classify { types: type_pattern, field, edges } => {
+                write!(f, "classify {} by {}", FilterName(type_pattern.as_str()), FilterName(field))?;
                 for (index, &edge) in edges.iter().enumerate() {
                     f.write_str(if index == 0 { " < " } else { ", " })?;
                     #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
@@ -250,22 +265,30 @@ impl fmt::Display for FilterExpr {
                 write!(f, "sort {} by {key}{down}", FilterName(ty.as_str()))
             }
             Self::Order { containers } => write!(f, "order {}", TypeNames(containers)),
-            Self::Best { number, ty, key: by, lowest } => {
-                let verb = if *lowest { "least" } else { "best" };
-                write!(f, "{verb} {number} {} by {by}", FilterName(ty.as_str()))
+            Self::Best { number, ty, key: order_key, is_lowest } => {
+                let verb = if *is_lowest { "least" } else { "best" };
+                write!(f, "{verb} {number} {} by {order_key}", FilterName(ty.as_str()))
             }
-            Self::Having { ty, key: by, comparison, number } => {
-                write!(f, "keep {} with {by} {} ", FilterName(ty.as_str()), comparison.sign())?;
+            Self::Having { ty, key: order_key, comparison, number } => {
+                write!(f, "keep {} with {order_key} {} ", FilterName(ty.as_str()), comparison.sign())?;
                 #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
-                if by.measure.is_time() { TimeText(*number as i64).fmt(f) } else { write!(f, "{number}") }
+                if order_key.measure.is_time() { TimeText(*number as i64).fmt(f) } else { write!(f, "{number}") }
             }
-            Self::Color { values, types: of, color } => print_style(f, "color", color, values, of.as_ref()),
-            Self::Shape { values, types: of, shape } => print_style(f, "shape", shape, values, of.as_ref()),
-            Self::Size { values, types: of, size } => print_style(f, "size", size, values, of.as_ref()),
-            Self::Category { values, types: of, category } => {
-                print_style(f, "category", &category.word(), values, of.as_ref())
+            Self::Color { values, types: type_pattern, color } => {
+                print_style(f, "color", color, values, type_pattern.as_ref())
             }
-            Self::Bright { values, types: of } => write!(f, "bright {}{}", TypeNames(values), TypeSuffix(of.as_ref())),
+            Self::Shape { values, types: type_pattern, shape } => {
+                print_style(f, "shape", shape, values, type_pattern.as_ref())
+            }
+            Self::Size { values, types: type_pattern, size } => {
+                print_style(f, "size", size, values, type_pattern.as_ref())
+            }
+            Self::Category { values, types: type_pattern, category } => {
+                print_style(f, "category", &category.word(), values, type_pattern.as_ref())
+            }
+            Self::Bright { values, types: type_pattern } => {
+                write!(f, "bright {}{}", TypeNames(values), TypeSuffix(type_pattern.as_ref()))
+            }
         }
     }
 }

@@ -18,32 +18,32 @@ use crate::query::{ContainerId, EntityFacts, PajeTypeKind, TimelineSource, TypeI
 
 struct AttributePredicate {
     selected_types: Vec<bool>,
-    keep: SelectionEffect,
+    effect: SelectionEffect,
     condition: ResolvedCondition,
     has_ends: bool,
 }
 
 pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
-    keep: SelectionEffect,
+    effect: SelectionEffect,
     condition: &Condition,
-    of: Option<&NamePattern>,
+    type_pattern: Option<&NamePattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let model = inner.model();
     // A condition on endpoints applies to links, unless the types are given.
     let has_ends = condition.has_ends();
-    let only_links = has_ends && of.is_none();
+    let only_links = has_ends && type_pattern.is_none();
     let has_field = |ty: &TypeInfo| match ty.kind {
         PajeTypeKind::Link { .. } => true,
         PajeTypeKind::State | PajeTypeKind::Event => !only_links,
         PajeTypeKind::Container | PajeTypeKind::Variable => false,
     };
-    let of = NamePatterns::new(of.cloned().into_iter().collect());
+    let type_pattern = NamePatterns::new(type_pattern.cloned().into_iter().collect());
     let description = if only_links { "type of links" } else { "type of states, events or links" };
-    let types = pattern::types(&model, &of, description, has_field)?;
+    let types = pattern::types(&model, &type_pattern, description, has_field)?;
     let condition = condition.resolve(inner.as_ref(), &types)?;
     let selected_types = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
-    let predicate = AttributePredicate { selected_types, keep, condition, has_ends };
+    let predicate = AttributePredicate { selected_types, effect, condition, has_ends };
     Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), predicate)))
 }
 
@@ -53,7 +53,7 @@ impl EntityPredicate for AttributePredicate {
     }
 
     fn facts(&self, facts: &EntityFacts, _: TypeId, _: &TypeModel) -> bool {
-        self.condition.fits(facts, None) == (self.keep == SelectionEffect::Only)
+        self.condition.fits(facts, None) == (self.effect == SelectionEffect::Only)
     }
 
     fn needs_ends(&self) -> bool {
@@ -64,10 +64,10 @@ impl EntityPredicate for AttributePredicate {
         if !self.has_ends {
             return None;
         }
-        Some(self.condition.endpoint_decision(ends)? == (self.keep == SelectionEffect::Only))
+        Some(self.condition.endpoint_decision(ends)? == (self.effect == SelectionEffect::Only))
     }
 
     fn link(&self, facts: &EntityFacts, ends: [ContainerId; 2], _: &TypeModel) -> bool {
-        self.condition.fits(facts, Some(ends)) == (self.keep == SelectionEffect::Only)
+        self.condition.fits(facts, Some(ends)) == (self.effect == SelectionEffect::Only)
     }
 }

@@ -44,7 +44,7 @@ struct ClassifySource {
 /// classes are chosen from the contents of the trace.
 pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
-    of: &NamePattern,
+    type_pattern: &NamePattern,
     field: &str,
     edges: &[f64],
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
@@ -56,7 +56,7 @@ pub(crate) fn apply(
         PajeTypeKind::Variable | PajeTypeKind::Container => false,
     };
     let description = if is_duration_field { "type of states or links" } else { "type of states, events or links" };
-    let types = pattern::types(&model, &NamePatterns::new(vec![of.clone()]), description, has_field)?;
+    let types = pattern::types(&model, &NamePatterns::new(vec![type_pattern.clone()]), description, has_field)?;
     if !is_duration_field {
         entity_fields::check(inner.as_ref(), FieldUse::Classes, field, &types)?;
     }

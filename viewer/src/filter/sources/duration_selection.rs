@@ -14,26 +14,26 @@ use crate::query::{EntityFacts, PajeTypeKind, TimelineSource, TypeId, TypeInfo, 
 struct DurationPredicate {
     /// By type: whether the selection applies to its entities.
     selected_types: Vec<bool>,
-    keep: SelectionEffect,
+    effect: SelectionEffect,
     comparison: Comparison,
     nanos: i64,
 }
 
 pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
-    keep: SelectionEffect,
+    effect: SelectionEffect,
     comparison: Comparison,
     nanos: i64,
-    of: Option<&NamePattern>,
+    type_pattern: Option<&NamePattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let model = inner.model();
     let has_duration = |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
-    let of = NamePatterns::new(of.cloned().into_iter().collect());
-    let types = pattern::types(&model, &of, "type of states or links", has_duration)?;
+    let type_pattern = NamePatterns::new(type_pattern.cloned().into_iter().collect());
+    let types = pattern::types(&model, &type_pattern, "type of states or links", has_duration)?;
     let selected_types = model.types.iter().map(|ty| types.contains(&ty.id)).collect();
     Ok(Arc::new(EntityFilterSource::new(
         Arc::clone(inner),
-        DurationPredicate { selected_types, keep, comparison, nanos },
+        DurationPredicate { selected_types, effect, comparison, nanos },
     )))
 }
 
@@ -43,11 +43,11 @@ impl EntityPredicate for DurationPredicate {
     }
 
     fn passes_by_value(&self, _: ValueId, nanos: i64) -> Option<bool> {
-        Some(self.comparison.is_true(&nanos, &self.nanos) == (self.keep == SelectionEffect::Only))
+        Some(self.comparison.is_true(&nanos, &self.nanos) == (self.effect == SelectionEffect::Only))
     }
 
     fn facts(&self, facts: &EntityFacts, _: TypeId, _: &TypeModel) -> bool {
         let nanos = facts.life.to.0.saturating_sub(facts.life.from.0);
-        self.comparison.is_true(&nanos, &self.nanos) == (self.keep == SelectionEffect::Only)
+        self.comparison.is_true(&nanos, &self.nanos) == (self.effect == SelectionEffect::Only)
     }
 }

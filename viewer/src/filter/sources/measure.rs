@@ -79,18 +79,19 @@ impl MeasuredTree<'_> {
     }
 
     /// The sum of the numbers of each container and the containers below it.
-    fn sums(&self, direct: &[Option<f64>]) -> Vec<Option<f64>> {
-        subtrees::combine(&self.list, direct, |a, b| a + b)
+    fn sums(&self, own_values: &[Option<f64>]) -> Vec<Option<f64>> {
+        subtrees::combine(&self.list, own_values, |a, b| a + b)
     }
 
     /// Time in states of these values, total or self.
     fn total_times(
         &self,
         values: &NamePatterns,
-        of: Option<&NamePattern>,
+        type_pattern: Option<&NamePattern>,
         is_self: bool,
     ) -> Result<Vec<Option<f64>>, FilterError> {
-        let (types, value_ids) = pattern::values_of(&self.model, values, of, "type of states", is_state_type)?;
+        let (types, value_ids) =
+            pattern::values_of(&self.model, values, type_pattern, "type of states", is_state_type)?;
         Ok(self.sums(&times(self.source.as_ref(), &self.list, &types, &value_ids, is_self, self.time_range)?))
     }
 
@@ -98,10 +99,11 @@ impl MeasuredTree<'_> {
     fn shares(
         &self,
         values: &NamePatterns,
-        of: Option<&NamePattern>,
+        type_pattern: Option<&NamePattern>,
         is_self: bool,
     ) -> Result<Vec<Option<f64>>, FilterError> {
-        let (types, value_ids) = pattern::values_of(&self.model, values, of, "type of states", is_state_type)?;
+        let (types, value_ids) =
+            pattern::values_of(&self.model, values, type_pattern, "type of states", is_state_type)?;
         let direct = times(self.source.as_ref(), &self.list, &types, &value_ids, is_self, self.time_range)?;
         // Each type separately, because a container may represent others for one type but not for
         // another.
@@ -120,8 +122,12 @@ impl MeasuredTree<'_> {
     }
 
     /// Number of entities of these values.
-    fn entity_counts(&self, values: &NamePatterns, of: Option<&NamePattern>) -> Result<Vec<Option<f64>>, FilterError> {
-        let (types, value_ids) = pattern::values(&self.model, values, of)?;
+    fn entity_counts(
+        &self,
+        values: &NamePatterns,
+        type_pattern: Option<&NamePattern>,
+    ) -> Result<Vec<Option<f64>>, FilterError> {
+        let (types, value_ids) = pattern::values(&self.model, values, type_pattern)?;
         let selected_values = (!values.is_any()).then_some(value_ids.as_slice());
         let mut counts = vec![0_i64; self.list.len()];
         for ty in types {
@@ -184,17 +190,17 @@ impl MeasuredTree<'_> {
         Ok(())
     }
 
-    fn variable_types(&self, of: &NamePattern) -> Result<Vec<TypeId>, FilterError> {
-        let of = NamePatterns::new(vec![of.clone()]);
-        pattern::types(&self.model, &of, "variable", |ty| ty.kind == PajeTypeKind::Variable)
+    fn variable_types(&self, type_pattern: &NamePattern) -> Result<Vec<TypeId>, FilterError> {
+        let type_pattern = NamePatterns::new(vec![type_pattern.clone()]);
+        pattern::types(&self.model, &type_pattern, "variable", |ty| ty.kind == PajeTypeKind::Variable)
     }
 
     fn variable_statistic(
         &self,
-        of: &NamePattern,
+        type_pattern: &NamePattern,
         statistic: VariableStatistic,
     ) -> Result<Vec<Option<f64>>, FilterError> {
-        let types = self.variable_types(of)?;
+        let types = self.variable_types(type_pattern)?;
         let mut direct: Vec<Option<PartialMean>> = vec![None; self.list.len()];
         for (direct, info) in direct.iter_mut().zip(self.list.iter()) {
             for &ty in &types {

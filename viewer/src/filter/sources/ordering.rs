@@ -108,7 +108,7 @@ pub(crate) fn keep_best(
     number: u32,
     ty: &NamePattern,
     key: &OrderKey,
-    lowest: bool,
+    is_lowest: bool,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
     let types = pattern::container_types(&inner.model(), ty)?;
@@ -116,7 +116,7 @@ pub(crate) fn keep_best(
     let mut all: Vec<usize> = (0..list.len()).filter(|&index| types.contains(&list[index].ty)).collect();
     all.sort_by(|&a, &b| match (&key.measure, numbers[a], numbers[b]) {
         (Measure::Name, ..) => compare_naturally(&list[a].name, &list[b].name),
-        (_, Some(a), Some(b)) if lowest => a.total_cmp(&b),
+        (_, Some(a), Some(b)) if is_lowest => a.total_cmp(&b),
         (_, Some(a), Some(b)) => b.total_cmp(&a),
         (_, a, b) => a.is_none().cmp(&b.is_none()),
     });

@@ -40,16 +40,16 @@ impl FilterLayer for StyleSource {
     }
 }
 
-/// Sets the colour of values. Without values, it sets the colour of the types that `of` names
-/// (variables, links and events) and of all their values.
+/// Sets the colour of values. Without values, it sets the colour of the types that `type_pattern`
+/// names (variables, links and events) and of all their values.
 pub(crate) fn paint(
     inner: &Arc<dyn TimelineSource>,
     patterns: &NamePatterns,
-    of: Option<&NamePattern>,
+    type_pattern: Option<&NamePattern>,
     color: RgbColor,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    let (types, values) = selected_values(&model, patterns, of, StyledTypes::All)?;
+    let (types, values) = selected_values(&model, patterns, type_pattern, StyledTypes::All)?;
     for ty in types {
         model.types[ty.index()].color = Some(color);
     }
@@ -59,17 +59,17 @@ pub(crate) fn paint(
     Ok(Arc::new(StyleSource { inner: Arc::clone(inner), model: Arc::new(model) }))
 }
 
-/// Sets the shape or the size of values, or both. Without values, it applies to the types that `of`
-/// names. Only events have shapes.
+/// Sets the shape or the size of values, or both. Without values, it applies to the types that
+/// `type_pattern` names. Only events have shapes.
 pub(crate) fn set_styles(
     inner: &Arc<dyn TimelineSource>,
     patterns: &NamePatterns,
-    of: Option<&NamePattern>,
+    type_pattern: Option<&NamePattern>,
     style: DrawStyle,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
     let styled_types = if style.shape.is_some() { StyledTypes::Events } else { StyledTypes::All };
-    let (types, values) = selected_values(&model, patterns, of, styled_types)?;
+    let (types, values) = selected_values(&model, patterns, type_pattern, styled_types)?;
     for ty in types {
         let ty = &mut model.types[ty.index()];
         ty.style = style.or(ty.style);
@@ -127,19 +127,19 @@ impl StyledTypes {
 fn selected_values(
     model: &TypeModel,
     patterns: &NamePatterns,
-    of: Option<&NamePattern>,
+    type_pattern: Option<&NamePattern>,
     styled_types: StyledTypes,
 ) -> Result<(Vec<TypeId>, Vec<ValueId>), FilterError> {
-    if let Some(of) = of.filter(|_| patterns.is_any()) {
-        let of = NamePatterns::new(vec![of.clone()]);
-        let types = pattern::types(model, &of, styled_types.description(), |ty| styled_types.fits(ty))?;
+    if let Some(type_pattern) = type_pattern.filter(|_| patterns.is_any()) {
+        let type_pattern = NamePatterns::new(vec![type_pattern.clone()]);
+        let types = pattern::types(model, &type_pattern, styled_types.description(), |ty| styled_types.fits(ty))?;
         let values = model.values.iter().filter(|value| types.contains(&value.ty)).map(|value| value.id).collect();
         return Ok((types, values));
     }
     let types_and_values = if styled_types == StyledTypes::All {
-        pattern::values(model, patterns, of)
+        pattern::values(model, patterns, type_pattern)
     } else {
-        pattern::values_of(model, patterns, of, styled_types.description(), |ty| styled_types.fits(ty))
+        pattern::values_of(model, patterns, type_pattern, styled_types.description(), |ty| styled_types.fits(ty))
     };
     Ok((Vec::new(), types_and_values?.1))
 }
@@ -148,10 +148,10 @@ fn selected_values(
 pub(crate) fn highlight_values(
     inner: &Arc<dyn TimelineSource>,
     patterns: &NamePatterns,
-    of: Option<&NamePattern>,
+    type_pattern: Option<&NamePattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let mut model = inner.model().as_ref().clone();
-    let (_, bright) = pattern::values(&model, patterns, of)?;
+    let (_, bright) = pattern::values(&model, patterns, type_pattern)?;
     for value in model.values.iter_mut().filter(|value| !bright.contains(&value.id)) {
         value.color = GREY;
     }

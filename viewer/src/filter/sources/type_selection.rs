@@ -15,7 +15,7 @@ use crate::query::{ContainerId, TimelineSource, TypeId};
 /// it.
 pub(crate) fn types(
     inner: &Arc<dyn TimelineSource>,
-    keep: SelectionEffect,
+    effect: SelectionEffect,
     patterns: &NamePatterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let (model, list) = (inner.model(), inner.containers());
@@ -27,9 +27,9 @@ pub(crate) fn types(
     let is_named = with_all_below(&list, &subtree_roots);
     let is_unaffected = |ty: TypeId| is_container(&model, ty) || entity_types.is_empty();
     let is_type_visible =
-        |ty: TypeId| is_unaffected(ty) || entity_types.contains(&ty) == (keep == SelectionEffect::Only);
+        |ty: TypeId| is_unaffected(ty) || entity_types.contains(&ty) == (effect == SelectionEffect::Only);
     let is_container_visible =
-        |index: usize| container_types.is_empty() || is_named[index] == (keep == SelectionEffect::Only);
+        |index: usize| container_types.is_empty() || is_named[index] == (effect == SelectionEffect::Only);
     Ok(Arc::new(HideSource::new(Arc::clone(inner), is_type_visible, is_container_visible)))
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn types(
 /// containers above it.
 pub(crate) fn containers(
     inner: &Arc<dyn TimelineSource>,
-    keep: SelectionEffect,
+    effect: SelectionEffect,
     patterns: &NamePatterns,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let list = inner.containers();
@@ -45,7 +45,7 @@ pub(crate) fn containers(
     Ok(Arc::new(HideSource::new(
         Arc::clone(inner),
         |_| true,
-        |index| is_named[index] == (keep == SelectionEffect::Only),
+        |index| is_named[index] == (effect == SelectionEffect::Only),
     )))
 }
 

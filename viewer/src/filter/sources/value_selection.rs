@@ -20,20 +20,21 @@ struct ValuePredicate {
 
 pub(crate) fn apply(
     inner: &Arc<dyn TimelineSource>,
-    keep: SelectionEffect,
+    effect: SelectionEffect,
     patterns: &NamePatterns,
-    of: Option<&NamePattern>,
+    type_pattern: Option<&NamePattern>,
 ) -> Result<Arc<dyn TimelineSource>, FilterError> {
     let model = inner.model();
-    let (types, value_ids) = pattern::values(&model, patterns, of)?;
-    // Without `of`, "only computing" concerns only the types that have such a value.
+    let (types, value_ids) = pattern::values(&model, patterns, type_pattern)?;
+    // Without `type_pattern`, "only computing" concerns only the types that have such a value.
     let concerned = |ty: TypeId| {
-        types.contains(&ty) && (of.is_some() || value_ids.iter().any(|value| model.values[value.index()].ty == ty))
+        types.contains(&ty)
+            && (type_pattern.is_some() || value_ids.iter().any(|value| model.values[value.index()].ty == ty))
     };
     let selected_types = model.types.iter().map(|ty| concerned(ty.id)).collect();
-    let mut passes = vec![keep == SelectionEffect::Hide; model.values.len()];
+    let mut passes = vec![effect == SelectionEffect::Hide; model.values.len()];
     for value in value_ids {
-        passes[value.index()] = keep == SelectionEffect::Only;
+        passes[value.index()] = effect == SelectionEffect::Only;
     }
     Ok(Arc::new(EntityFilterSource::new(Arc::clone(inner), ValuePredicate { selected_types, passes })))
 }

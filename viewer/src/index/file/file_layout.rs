@@ -43,15 +43,19 @@ pub(crate) struct TableRef {
 }
 
 impl TableRef {
-    /// The same table, `by` bytes further into the file.
-    pub(crate) fn shift_by(self, by: u64) -> Self {
-        Self { payload: shift_position(self.payload, by), directory: shift_position(self.directory, by), ..self }
+    /// The same table, `distance` bytes further into the file.
+    pub(crate) fn shift_by(self, distance: u64) -> Self {
+        Self {
+            payload: shift_position(self.payload, distance),
+            directory: shift_position(self.directory, distance),
+            ..self
+        }
     }
 }
 
-/// The position `by` bytes further into the file. 0 means none, and stays 0.
-fn shift_position(position: u64, by: u64) -> u64 {
-    if position == 0 { 0 } else { position + by }
+/// The position `distance` bytes further into the file. 0 means none, and stays 0.
+fn shift_position(position: u64, distance: u64) -> u64 {
+    if position == 0 { 0 } else { position + distance }
 }
 
 /// A range of bytes in the file.
@@ -271,10 +275,10 @@ impl LaneRecord {
 
     pub(crate) const BYTES: usize = 80;
 
-    /// The same record, with all its positions `by` bytes further into the file.
-    pub(crate) fn shift_by(self, by: u64) -> Self {
-        let of = |place: PageBytes| PageBytes { offset: shift_position(place.offset, by), ..place };
-        Self { table: self.table.shift_by(by), values: of(self.values), sums: of(self.sums), ..self }
+    /// The same record, with all its positions `distance` bytes further into the file.
+    pub(crate) fn shift_by(self, distance: u64) -> Self {
+        let of = |place: PageBytes| PageBytes { offset: shift_position(place.offset, distance), ..place };
+        Self { table: self.table.shift_by(distance), values: of(self.values), sums: of(self.sums), ..self }
     }
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {

@@ -75,8 +75,8 @@ pub(crate) enum IndexOpenError {
 }
 
 impl From<IndexRefusal> for IndexOpenError {
-    fn from(refused: IndexRefusal) -> Self {
-        Self::Refused(refused)
+    fn from(refusal: IndexRefusal) -> Self {
+        Self::Refused(refusal)
     }
 }
 

@@ -244,10 +244,10 @@ pub(crate) struct TableBlock<'a, const K: usize> {
 }
 
 impl<'a, const K: usize> PackedTable<'a, K> {
-    pub(crate) fn new(index_bytes: &'a IndexBytes, of: TableRef) -> Self {
+    pub(crate) fn new(index_bytes: &'a IndexBytes, table: TableRef) -> Self {
         // A number of rows that does not fit in the file counts as 0.
         let max_rows = index_bytes.header.checksums.offset.saturating_mul(4);
-        Self { index_bytes, table_ref: if of.rows > max_rows { TableRef::default() } else { of } }
+        Self { index_bytes, table_ref: if table.rows > max_rows { TableRef::default() } else { table } }
     }
 
     pub(crate) fn rows(&self) -> u64 {

@@ -19,7 +19,7 @@ use crate::index::details::DetailTableWriter;
 use crate::index::lanes::links;
 use crate::index::lanes::open_links::{OPEN_LINK_COLUMNS, open_link_words};
 use crate::query::TimeRange;
-use crate::query::{LinkRow, effective_end};
+use crate::query::effective_end;
 use crate::sim::{EndedLink, EndedState, EntityPlace, EntitySink, OpenLinkStart};
 
 /// Number of operations between two checks for cancellation.
@@ -207,19 +207,9 @@ impl EntitySink for IndexBuilder {
     }
 
     fn link(&mut self, link: &EndedLink) {
-        let row = LinkRow {
-            start_time: link.start_time.0,
-            end_time: link.end_time.0,
-            key: link.key,
-            value: link.value,
-            holder: link.container,
-            start: link.start,
-            end: link.end,
-            detail: link.detail,
-        };
         let mut words = [0; LINK_WORDS];
         words[0] = link.ty.0.into();
-        words[1..].copy_from_slice(&links::words(&row));
+        words[1..].copy_from_slice(&links::words(&link.row()));
         self.links.push(words);
     }
 

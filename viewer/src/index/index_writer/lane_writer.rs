@@ -249,7 +249,7 @@ impl LanePiece {
 
     fn links(
         &mut self,
-        (room, small): (&TemporarySpace, &TemporarySpace),
+        (room, small_space): (&TemporarySpace, &TemporarySpace),
         links: RowSorter<LINK_WORDS, 2>,
         types: u64,
         extent: TimestampExtent,
@@ -260,7 +260,7 @@ impl LanePiece {
         while let Some([ty, ..]) = next.filter(|words| words[0] < types) {
             let mut table = PackedTableWriter::<{ links::COLUMNS }>::new(room, &mut self.out)?;
             let (mut tree, mut ends) = (MaxEndTreeWriter::default(), RowSorter::<1, 1>::new(&room.part(2)));
-            let mut density = LinkDensityWriter::new(small, extent);
+            let mut density = LinkDensityWriter::new(small_space, extent);
             let base = u32::try_from(self.directories[3].entities).unwrap_or(u32::MAX);
             let mut number = u64::from(base);
             while let Some([_, words @ ..]) = next.filter(|words| words[0] == ty) {
@@ -282,7 +282,7 @@ impl LanePiece {
             }
             let table = table.finish(&mut self.out, 0)?;
             let offset = tree.finish(&mut self.out)?;
-            let sums = PageBytes { offset, len: density.finish(small, &mut self.out, offset)? };
+            let sums = PageBytes { offset, len: density.finish(small_space, &mut self.out, offset)? };
             let (mut ends, mut column) = (ends.finish()?, PackedTableWriter::<1>::new(room, &mut self.out)?);
             while let Some(end) = ends.next()? {
                 column.push(&mut self.out, end)?;

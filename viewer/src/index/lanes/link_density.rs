@@ -183,8 +183,8 @@ impl LinkDensityWriter {
 pub(crate) struct LinkDensity<'a>(Vec<(u8, PackedTable<'a, COLUMNS>)>);
 
 impl<'a> LinkDensity<'a> {
-    /// The widths up to `widest`. The list is `place.len` bytes after `place.offset`.
-    pub(crate) fn new(index_bytes: &'a IndexBytes, place: PageBytes, widest: u8) -> Self {
+    /// The widths up to `max_width`. The list is `place.len` bytes after `place.offset`.
+    pub(crate) fn new(index_bytes: &'a IndexBytes, place: PageBytes, max_width: u8) -> Self {
         if place.len == 0 {
             return Self(Vec::new());
         }
@@ -196,7 +196,7 @@ impl<'a> LinkDensity<'a> {
             (word(0).clamp(1, 63) as u8, PackedTable::new(index_bytes, of))
         };
         let levels = (0..index_bytes.word(offset).min(MAX_LEVELS)).rev().map(level);
-        Self(levels.filter(|level| level.0 <= widest).collect())
+        Self(levels.filter(|level| level.0 <= max_width).collect())
     }
 
     /// Visits the counts of all links with an earlier timestamp in a time range. For parts of it
@@ -242,15 +242,15 @@ fn visit_part(
             low >> (exponent - level_exponent),
             low.wrapping_add((span >> 1).cast_signed()) >> (exponent - level_exponent),
         );
-        let reversed = span & 1 == 1;
-        let (start_bin, end_bin) = if reversed { (high, low) } else { (low, high) };
+        let is_reversed = span & 1 == 1;
+        let (start_bin, end_bin) = if is_reversed { (high, low) } else { (low, high) };
         result = visit(&LinkCount {
             start: ContainerId(start as u32),
             end: ContainerId(end as u32),
             value: ValueId(value as u32),
             start_bin,
             end_bin,
-            reversed,
+            is_reversed,
             count: more.saturating_add(1),
             first: EntityId::Link(number as u32),
         });

@@ -181,7 +181,7 @@ impl<'a> IndexLinks<'a> {
             value: ValueId(value.get(index) as u32),
             start_bin,
             end_bin,
-            reversed: is_reversed,
+            is_reversed,
             count: 1,
             first: EntityId::Link(self.record.base.wrapping_add((block.row + index as u64) as u32)),
         }

@@ -185,13 +185,13 @@ impl<'a> IndexStateLane<'a> {
         first..after.max(first)
     }
 
-    /// The last state that starts before a timestamp, or the next one if `before` is true for its
-    /// end.
-    fn first_unless(&self, timestamp: i64, before: impl Fn(i64) -> bool) -> u64 {
+    /// The last state that starts before a timestamp, or the next one if `is_before` is true for
+    /// its end.
+    fn first_unless(&self, timestamp: i64, is_before: impl Fn(i64) -> bool) -> u64 {
         let row = self.table.lower_bound(0, sortable_timestamp(timestamp));
         let Some(last) = row.checked_sub(1) else { return row };
         let (block, index) = self.block_at(last);
-        if index >= block.len || before(end(&block, index)) { row } else { last }
+        if index >= block.len || is_before(end(&block, index)) { row } else { last }
     }
 
     /// At most `limit` states of a range, in order.

@@ -179,9 +179,16 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     /// Appends the mixture between two edges: the `max_shares` largest shares. Shares of equal time
     /// are ordered by value.
     #[inline]
-    fn mixture(&self, before: &ValueTimes<N>, after: &ValueTimes<N>, max_shares: usize, cells: &mut MixtureCellWriter) {
+    fn mixture(
+        &self,
+        start_times: &ValueTimes<N>,
+        end_times: &ValueTimes<N>,
+        max_shares: usize,
+        cells: &mut MixtureCellWriter,
+    ) {
         let order = &self.order[..self.count.min(N)];
-        let time_of = |local: u8| after[usize::from(local) % N].wrapping_sub(before[usize::from(local) % N]).max(0);
+        let time_of =
+            |local: u8| end_times[usize::from(local) % N].wrapping_sub(start_times[usize::from(local) % N]).max(0);
         // One number combines a time and the index of its value. Such numbers are sorted without
         // unpredictable branches.
         let (mut keys, mut count, mut time_bits) = ([0; N], 0, 0);
@@ -206,7 +213,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
     }
 
     /// Adds the time of each value in a time range.
-    pub(crate) fn add_times(mut self, time_range: TimeRange, mut add: impl FnMut(u32, i64)) {
+    pub(crate) fn add_times(mut self, time_range: TimeRange, mut add_time: impl FnMut(u32, i64)) {
         let (from, to) = (time_range.from.0, time_range.to.0);
         let (before, after) = if self.lane.record.sums.len == DENSE {
             (self.times_before(from), self.times_before(to))
@@ -217,7 +224,7 @@ impl<'l, 'a, const N: usize> FewValuesWalk<'l, 'a, N> {
             (before, self.earlier_times)
         };
         for ((value, before), after) in self.values[..self.count].iter().zip(before).zip(after) {
-            add(value.0, after.wrapping_sub(before));
+            add_time(value.0, after.wrapping_sub(before));
         }
     }
 

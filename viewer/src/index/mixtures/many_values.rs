@@ -76,8 +76,8 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
     }
 
     /// Adds the time of each value in a time range. `sums` is a buffer for the lane's own values.
-    /// It saves look-ups: a value with many additions is passed to `add` once.
-    pub(crate) fn add_times(mut self, time_range: TimeRange, sums: &mut Vec<i64>, mut add: impl FnMut(u32, i64)) {
+    /// It saves look-ups: a value with many additions is passed to `add_time` once.
+    pub(crate) fn add_times(mut self, time_range: TimeRange, sums: &mut Vec<i64>, mut add_time: impl FnMut(u32, i64)) {
         sums.clear();
         sums.resize(self.values.len() / 4, 0);
         self.cursor.seek(self.lane, sortable_timestamp(time_range.from.0));
@@ -91,7 +91,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         });
         for (value, &time) in self.values.chunks_exact(4).zip(sums.iter()) {
             let value = value.first_chunk().map_or(0, |value| u32::from_le_bytes(*value));
-            add(value, time);
+            add_time(value, time);
         }
     }
 
@@ -100,18 +100,18 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         &mut self,
         (left, right): (&StateCursor<'a>, &StateCursor<'a>),
         time_range: TimeRange,
-        mut add: impl FnMut(u64, i64),
+        mut add_time: impl FnMut(u64, i64),
     ) {
         let rows = left.row()..right.row().max(left.row());
         let count = rows.end - rows.start;
         let kind = self.lane.record.sums.len;
-        add(left.last_state.0, left.duration_before(time_range.from.0));
+        add_time(left.last_state.0, left.duration_before(time_range.from.0));
         if kind == NO_SUMS || count <= DIRECT {
-            self.add_states_between(left, right, &mut add);
+            self.add_states_between(left, right, &mut add_time);
         } else {
-            self.sum_checkpoints(rows, (left, right), &mut add);
+            self.sum_checkpoints(rows, (left, right), &mut add_time);
         }
-        add(right.last_state.0, -right.duration_before(time_range.to.0));
+        add_time(right.last_state.0, -right.duration_before(time_range.to.0));
     }
 
     /// Adds the states between two rows, by means of the stored totals nearest to each row.
@@ -119,7 +119,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         &mut self,
         rows: Range<u64>,
         (left, right): (&StateCursor<'a>, &StateCursor<'a>),
-        add: &mut impl FnMut(u64, i64),
+        add_time: &mut impl FnMut(u64, i64),
     ) {
         let lane = self.lane;
         let values = (lane.record.values.len as usize).min(lane.len() as usize);
@@ -127,7 +127,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
         let nearest = |row: u64| ((row + interval / 2) / interval).min(lane.len() / interval);
         let (low, high) = (nearest(rows.start), nearest(rows.end));
         if low >= high {
-            return self.add_states_between(left, right, add);
+            return self.add_states_between(left, right, add_time);
         }
         let width = (lane.index_bytes.word(lane.record.sums.offset) as u8).min(64);
         let size = packed_bytes(values, width);
@@ -149,36 +149,41 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             }
             for (value, (old, new)) in part.zip(old.iter().zip(&new)) {
                 if old != new {
-                    add(value as u64, new.wrapping_sub(*old).cast_signed());
+                    add_time(value as u64, new.wrapping_sub(*old).cast_signed());
                 }
             }
         }
         // The states between a row and its checkpoint are missing, or are surplus.
-        self.add_range(rows.start, low * interval, add);
-        self.add_range(high * interval, rows.end, add);
+        self.add_range(rows.start, low * interval, add_time);
+        self.add_range(high * interval, rows.end, add_time);
     }
 
     /// Adds the states in `from..to`; if `to` is less than `from`, subtracts those in `to..from`.
-    fn add_range(&mut self, from: u64, to: u64, add: &mut impl FnMut(u64, i64)) {
+    fn add_range(&mut self, from: u64, to: u64, add_time: &mut impl FnMut(u64, i64)) {
         if from <= to {
-            self.visit(from..to, &mut *add);
+            self.visit(from..to, &mut *add_time);
         } else {
-            self.visit(to..from, |value, time| add(value, time.wrapping_neg()));
+            self.visit(to..from, |value, time| add_time(value, time.wrapping_neg()));
         }
     }
 
     /// Adds the states between two positions.
-    fn add_states_between(&mut self, left: &StateCursor<'a>, right: &StateCursor<'a>, add: &mut impl FnMut(u64, i64)) {
+    fn add_states_between(
+        &mut self,
+        left: &StateCursor<'a>,
+        right: &StateCursor<'a>,
+        add_time: &mut impl FnMut(u64, i64),
+    ) {
         if left.block.row == right.block.row {
-            return self.states.durations(&left.block, left.index..right.index, add);
+            return self.states.durations(&left.block, left.index..right.index, add_time);
         }
-        self.states.durations(&left.block, left.index..left.block.len, &mut *add);
-        self.visit(left.block.row + left.block.len as u64..right.block.row, &mut *add);
-        self.states.durations(&right.block, 0..right.index, add);
+        self.states.durations(&left.block, left.index..left.block.len, &mut *add_time);
+        self.visit(left.block.row + left.block.len as u64..right.block.row, &mut *add_time);
+        self.states.durations(&right.block, 0..right.index, add_time);
     }
 
-    /// Passes value and duration of each state to `give`.
-    fn visit(&mut self, rows: Range<u64>, mut give: impl FnMut(u64, i64)) {
+    /// Passes value and duration of each state to `visit`.
+    fn visit(&mut self, rows: Range<u64>, mut visit: impl FnMut(u64, i64)) {
         let mut row = rows.start;
         while row < rows.end {
             let (block, first) = self.lane.block_at(row);
@@ -186,7 +191,7 @@ impl<'l, 'a> ManyValuesWalk<'l, 'a> {
             if first >= last {
                 break;
             }
-            self.states.durations(&block, first..last, &mut give);
+            self.states.durations(&block, first..last, &mut visit);
             row = block.row + last as u64;
         }
     }

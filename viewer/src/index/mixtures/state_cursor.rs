@@ -98,21 +98,21 @@ impl UnpackedStates {
         Self { row: u64::MAX, values: [0; BLOCK], times: [0; BLOCK] }
     }
 
-    /// Passes value and duration of each of these states to `give`. A few states of another block
+    /// Passes value and duration of each of these states to `visit`. A few states of another block
     /// are decoded one by one, which is faster.
     #[inline]
-    pub(crate) fn durations(&mut self, block: &StateBlock<'_>, part: Range<usize>, mut give: impl FnMut(u64, i64)) {
+    pub(crate) fn durations(&mut self, block: &StateBlock<'_>, part: Range<usize>, mut visit: impl FnMut(u64, i64)) {
         if self.row != block.row {
             if part.len() <= STEPS {
                 let values = &block.columns[2];
-                part.for_each(|index| give(values.get(index), end(block, index).wrapping_sub(start(block, index))));
+                part.for_each(|index| visit(values.get(index), end(block, index).wrapping_sub(start(block, index))));
                 return;
             }
             self.unpack(block);
         }
         let (values, times) = (self.values.get(part.clone()), self.times.get(part));
         for (value, time) in values.into_iter().flatten().zip(times.into_iter().flatten()) {
-            give(*value, time.cast_signed());
+            visit(*value, time.cast_signed());
         }
     }
 

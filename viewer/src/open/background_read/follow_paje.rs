@@ -113,14 +113,14 @@ impl TraceFollower {
     fn show(&self, reader: &PajeReader<GrowingFile>, simulation: &Simulation, shown_position: &mut ShownPosition) {
         let begin = Instant::now();
         let mut copy = simulation.clone();
-        let is_kept = matches!(self.current.snapshot().availability, TraceAvailability::Interrupted(_));
+        let is_kept = matches!(self.current_trace.snapshot().availability, TraceAvailability::Interrupted(_));
         copy.report(self.parts_left_out());
         copy.report(reader.faults().filter(|fault| !fault.kind.is_note()).map(FaultSummary::diagnostic));
         let source = preview_store(copy);
         // The previous image stays until another file has content.
         let summary = source.summary();
         if !is_kept || summary.states + summary.events + summary.links + summary.samples > 0 {
-            self.current.put(source, TraceAvailability::Growing { running_processes: 0, processes: 0 });
+            self.current_trace.put(source, TraceAvailability::Growing { running_processes: 0, processes: 0 });
         }
         *shown_position = ShownPosition { lines: reader.number(), last: Some((Instant::now(), begin.elapsed())) };
     }
@@ -138,19 +138,19 @@ impl TraceFollower {
 
     /// Reports the fate of the file, if it has been shown.
     fn report_fate(&self, reason: &str) {
-        let now = self.current.snapshot();
+        let now = self.current_trace.snapshot();
         let is_reported = matches!(&now.availability, TraceAvailability::Interrupted(reported) if reported == reason);
         if !is_reported && !matches!(now.availability, TraceAvailability::Awaited(_)) {
-            self.current.set_availability(TraceAvailability::Interrupted(reason.to_owned()));
+            self.current_trace.set_availability(TraceAvailability::Interrupted(reason.to_owned()));
         }
     }
 
     /// Whether the file at the path is a different one, or is shorter than the part that was read.
-    fn is_replaced(&self, mine: &File, read: u64) -> bool {
-        let Ok(mine) = mine.metadata() else { return true };
+    fn is_replaced(&self, file: &File, read: u64) -> bool {
+        let Ok(file) = file.metadata() else { return true };
         // A removed file may still be written. A file that replaces it is read instead.
-        let is_other = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino()) != (mine.dev(), mine.ino());
-        mine.len() < read || std::fs::metadata(&self.path).is_ok_and(is_other)
+        let is_other = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino()) != (file.dev(), file.ino());
+        file.len() < read || std::fs::metadata(&self.path).is_ok_and(is_other)
     }
 
     /// Shows a PICL or Alog trace from a pipe, at its end. A growing file is an error.
@@ -171,11 +171,11 @@ impl TraceFollower {
     /// Shows an input that ends.
     fn show_whole(&self, input: TraceInputFile) -> Result<(), TraceOpenError> {
         let name = TraceInputFile::find_name(&self.path);
-        self.current.set_availability(TraceAvailability::Growing { running_processes: 0, processes: 0 });
+        self.current_trace.set_availability(TraceAvailability::Growing { running_processes: 0, processes: 0 });
         let mut simulation = Simulation::new(&name);
-        let outcome = input.feed(&self.options, &mut PreviewSink::new(&mut simulation, &name, &self.current))?;
+        let outcome = input.feed(&self.options, &mut PreviewSink::new(&mut simulation, &name, &self.current_trace))?;
         simulation.report(outcome.diagnostics.into_iter().filter(TraceDiagnostic::is_error));
-        self.current.put(Arc::new(simulation.into_store()), TraceAvailability::Final);
+        self.current_trace.put(Arc::new(simulation.into_store()), TraceAvailability::Final);
         Ok(())
     }
 }

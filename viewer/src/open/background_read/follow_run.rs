@@ -49,20 +49,21 @@ impl TraceFollower {
                         has_failed = false;
                         let observation =
                             RunObservation { summary: source.summary(), availability: availability.clone() };
-                        if matches!(self.current.snapshot().availability, TraceAvailability::Interrupted(_)) {
-                            self.current.set_availability(availability.clone());
+                        if matches!(self.current_trace.snapshot().availability, TraceAvailability::Interrupted(_)) {
+                            self.current_trace.set_availability(availability.clone());
                         }
                         if last.as_ref() != Some(&observation) {
-                            self.current.put(source, availability);
+                            self.current_trace.put(source, availability);
                             last = Some(observation);
                         }
                     }
                     // The previous image stays until there is a newer one.
                     Err(error) if is_passing(&error) => {
                         if last.is_none() {
-                            self.current.set_availability(TraceAvailability::Awaited(format!("waiting: {error}")));
+                            self.current_trace
+                                .set_availability(TraceAvailability::Awaited(format!("waiting: {error}")));
                         } else if has_failed {
-                            self.current.set_availability(TraceAvailability::Interrupted(format!("{error}")));
+                            self.current_trace.set_availability(TraceAvailability::Interrupted(format!("{error}")));
                         } else {
                             // A file may have no name for a moment.
                             (has_failed, previous) = (true, None);

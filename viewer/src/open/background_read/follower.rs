@@ -10,7 +10,7 @@ use crate::input::open_options::OpenOptions;
 pub(crate) struct TraceFollower {
     pub(crate) path: PathBuf,
     pub(crate) options: OpenOptions,
-    pub(crate) current: CurrentTrace,
+    pub(crate) current_trace: CurrentTrace,
     pub(crate) cancel: Arc<AtomicBool>,
 }
 

@@ -28,10 +28,15 @@ pub(crate) struct DocumentLegend {
 }
 
 impl DocumentLegend {
-    /// Creates a legend. `dimmed` are the values that are grey in the image.
-    pub(crate) fn new(groups: &[LegendGroup], dimmed: &BTreeSet<ValueId>, width: f32, theme: ColorTheme) -> Self {
+    /// Creates a legend. `dimmed_values` are the values that are grey in the image.
+    pub(crate) fn new(
+        groups: &[LegendGroup],
+        dimmed_values: &BTreeSet<ValueId>,
+        width: f32,
+        theme: ColorTheme,
+    ) -> Self {
         let mut groups = groups.to_vec();
-        let is_dimmed = |entry: &LegendEntry| entry.value.is_some_and(|value| dimmed.contains(&ValueId(value)));
+        let is_dimmed = |entry: &LegendEntry| entry.value.is_some_and(|value| dimmed_values.contains(&ValueId(value)));
         for entry in groups.iter_mut().flat_map(|group| &mut group.entries).filter(|entry| is_dimmed(entry)) {
             entry.color = Some(theme.grid.to_string());
         }
@@ -93,7 +98,7 @@ impl DocumentLegend {
         for entry in &entries {
             #[expect(clippy::cast_possible_truncation, reason = "a share")]
             let part = (entry.share.unwrap_or(0.0) / sum.max(1.0)) as f32 * width;
-            let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
+            let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint_color);
             self.items.push(SceneItem::Rect(FilledRect::decoration(OutlineRect::new(x, y, part, BAR), color, 0.0)));
             x += part;
         }
@@ -111,7 +116,7 @@ impl DocumentLegend {
             if x + min_width > width && x > 0.0 {
                 (x, line) = (0.0, line + LEGEND_LINE);
             }
-            let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint);
+            let color = entry.color.as_deref().and_then(parse).unwrap_or(theme.faint_color);
             self.items.push(swatch("state", (x, line - 4.0), entry, color));
             x = self.text(x + 18.0, line, &name, theme.ink);
             x = self.text(x + number_gap(&name), line, &share, theme.muted) + 24.0;
@@ -121,7 +126,7 @@ impl DocumentLegend {
             if x + font::width(&note, 12.0, FontWeight::Regular) > width && x > 0.0 {
                 (x, line) = (0.0, line + LEGEND_LINE);
             }
-            self.text(x, line, &note, theme.faint);
+            self.text(x, line, &note, theme.faint_color);
         }
         self.height = line + 20.0;
     }

@@ -25,12 +25,12 @@ const fn color(hex: u32) -> RgbColor {
 }
 
 impl ThemeColors {
-    const fn new(light: u32, dark: u32, contrast: u32) -> Self {
-        Self { light: color(light), dark: color(dark), contrast: color(contrast) }
+    const fn new(light_color: u32, dark_color: u32, contrast: u32) -> Self {
+        Self { light: color(light_color), dark: color(dark_color), contrast: color(contrast) }
     }
 
-    const fn of_task(number: usize, dark: u32, contrast: u32) -> Self {
-        Self { light: TASK_COLORS[number], dark: color(dark), contrast: color(contrast) }
+    const fn of_task(number: usize, dark_color: u32, contrast: u32) -> Self {
+        Self { light: TASK_COLORS[number], dark: color(dark_color), contrast: color(contrast) }
     }
 }
 

@@ -52,16 +52,16 @@ impl AmbiguousSigns {
         signs.dialect = memchr::memchr2(b'\'', b'\\', bytes).is_some();
         let mut position = 0;
         while let Some(&first) = bytes.get(position) {
-            let rest = &bytes[position + 1..];
+            let remainder = &bytes[position + 1..];
             match first {
-                b'\'' if closing_single(rest, escapes).is_some() => {
-                    position += closing_single(rest, escapes).unwrap_or(0) + 2;
+                b'\'' if closing_single(remainder, escapes).is_some() => {
+                    position += closing_single(remainder, escapes).unwrap_or(0) + 2;
                 }
                 b'#' => {
-                    signs.quote |= has_single_quote(rest);
+                    signs.quote |= has_single_quote(remainder);
                     return signs;
                 }
-                b'"' => match closing_quote(rest, escapes) {
+                b'"' => match closing_quote(remainder, escapes) {
                     Some(length) => position += length + 2,
                     // Counted as an unclosed quote.
                     None => return signs,

@@ -15,7 +15,7 @@ pub(in crate::read) struct LineReader<R> {
     buffer: Vec<u8>,
     /// The range of the buffer that was read and not yet processed.
     unread: Range<usize>,
-    current: Range<usize>,
+    line_range: Range<usize>,
     /// Number of the current line, from 1.
     number: u64,
     cut: bool,
@@ -45,7 +45,17 @@ impl<R: Read> LineReader<R> {
     }
 
     fn with_buffer(input: R, buffer: Vec<u8>) -> Self {
-        Self { input, buffer, unread: 0..0, current: 0..0, number: 0, cut: false, has_end: true, mark: false, base: 0 }
+        Self {
+            input,
+            buffer,
+            unread: 0..0,
+            line_range: 0..0,
+            number: 0,
+            cut: false,
+            has_end: true,
+            mark: false,
+            base: 0,
+        }
     }
 
     /// Lines of a part of a split trace. `bytes` is the initial size of the buffer.
@@ -55,7 +65,7 @@ impl<R: Read> LineReader<R> {
 
     /// Frees the buffer of an input that has ended.
     pub(in crate::read) fn close(&mut self) {
-        (self.buffer, self.unread, self.current) = (Vec::new(), 0..0, 0..0);
+        (self.buffer, self.unread, self.line_range) = (Vec::new(), 0..0, 0..0);
     }
 
     /// Number of lines so far.
@@ -106,12 +116,12 @@ impl<R: Read> LineReader<R> {
 
     /// Makes the next `length` bytes the current line. The `end` bytes after them are the line end.
     fn take_line(&mut self, length: usize, end: usize) {
-        self.current = self.unread.start..self.unread.start + length;
+        self.line_range = self.unread.start..self.unread.start + length;
         self.unread.start += length + end;
         self.has_end = end > 0;
         self.number += 1;
-        if self.number == 1 && self.buffer[self.current.clone()].starts_with(b"\xef\xbb\xbf") {
-            self.current.start += 3;
+        if self.number == 1 && self.buffer[self.line_range.clone()].starts_with(b"\xef\xbb\xbf") {
+            self.line_range.start += 3;
             self.mark = true;
         }
     }
@@ -159,7 +169,7 @@ impl<R: Read> LineReader<R> {
     /// The current line.
     pub(in crate::read) fn line(&self) -> TextLine<'_> {
         TextLine {
-            bytes: &self.buffer[self.current.clone()],
+            bytes: &self.buffer[self.line_range.clone()],
             number: self.base + self.number,
             cut: self.cut,
             mark: self.mark && self.number == 1,

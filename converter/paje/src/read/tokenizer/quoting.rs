@@ -24,7 +24,7 @@ pub(in crate::read) struct LineWords {
     /// Whether the last word has no closing quote.
     pub(in crate::read) unclosed: bool,
     /// Whether a word is empty.
-    pub(in crate::read) empty: bool,
+    pub(in crate::read) is_empty: bool,
     /// Whether a word in apostrophes contains `\'`.
     escaped_single: bool,
 }
@@ -41,16 +41,16 @@ impl LineWords {
     /// ways. Uses the first dialect that closes all quotes and yields the expected number of words.
     /// If none does, apostrophes and `\"` count as quotes.
     pub(in crate::read) fn split_expecting(&mut self, line: &str, expected: usize) {
-        let all = [(true, false), (true, true), (false, false), (false, true)];
-        let all = all.map(|(has_single_quotes, escapes)| QuoteDialect { has_single_quotes, escapes });
-        for quoting in all {
+        let dialects = [(true, false), (true, true), (false, false), (false, true)];
+        let dialects = dialects.map(|(has_single_quotes, escapes)| QuoteDialect { has_single_quotes, escapes });
+        for quoting in dialects {
             self.split_by(line, quoting);
             let is_escape_missed = self.escaped_single && !quoting.escapes;
             if self.len() == expected && !self.unclosed && !is_escape_missed && !self.has_stray_quote(line) {
                 return;
             }
         }
-        for quoting in all {
+        for quoting in dialects {
             self.split_by(line, quoting);
             if self.len() == expected && !self.unclosed {
                 return;
@@ -85,7 +85,7 @@ impl LineWords {
         self.unescaped_text.clear();
         self.quoting = quoting;
         self.unclosed = false;
-        self.empty = false;
+        self.is_empty = false;
         self.escaped_single = false;
         let bytes = line.as_bytes();
         let mut position = 0;
@@ -97,11 +97,11 @@ impl LineWords {
                 None | Some(b'#') => return,
                 Some(b'"') => {
                     let from = position + 1;
-                    let rest = &bytes[from..];
-                    let closing = closing_quote(rest, quoting.escapes);
+                    let remainder = &bytes[from..];
+                    let closing = closing_quote(remainder, quoting.escapes);
                     self.unclosed |= closing.is_none();
-                    self.empty |= closing == Some(0);
-                    let to = from + closing.unwrap_or_else(|| rest.trim_ascii_end().len());
+                    self.is_empty |= closing == Some(0);
+                    let to = from + closing.unwrap_or_else(|| remainder.trim_ascii_end().len());
                     self.add_quoted(line, from, to);
                     position = if closing.is_some() { to + 1 } else { bytes.len() };
                 }
@@ -112,7 +112,7 @@ impl LineWords {
                     let from = position + 1;
                     let length = closing_single(&bytes[from..], quoting.escapes).unwrap_or(0);
                     self.escaped_single |= bytes[from..from + length].windows(2).any(|two| two == b"\\'");
-                    self.empty |= length == 0;
+                    self.is_empty |= length == 0;
                     self.add_quoted(line, from, from + length);
                     position = from + length + 1;
                 }

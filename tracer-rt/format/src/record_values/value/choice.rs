@@ -66,7 +66,7 @@ impl<E: SpecEnum> Choice<'_, E> {
 
 impl<E: SpecEnum> Encode for Choice<'_, E> {
     fn encode(&self, ty: FieldType, sink: &mut Sink<'_>) -> bool {
-        let FieldType::One(Scalar::Enum { index, wide }) = ty else { return false };
+        let FieldType::One(Scalar::Enum { index, is_wide }) = ty else { return false };
         let number = match (sink.enums, self.name()) {
             (Some(enums), Some(name)) => {
                 let values = enums.get(index as usize).map_or(&[][..], |item| &item.values);
@@ -74,7 +74,7 @@ impl<E: SpecEnum> Encode for Choice<'_, E> {
             }
             _ => Some(self.number()),
         };
-        match (number, wide) {
+        match (number, is_wide) {
             (Some(number), true) => sink.out.extend_from_slice(&number.to_le_bytes()),
             (Some(number), false) => match u8::try_from(number) {
                 Ok(number) => sink.out.push(number),

@@ -30,7 +30,8 @@ pub(super) struct PajeFinding {
     /// The part of a split trace that has the line.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) part: String,
-    pub(super) found: String,
+    #[serde(rename = "found")]
+    pub(super) text: String,
     /// Number of lines with the mistake.
     pub(super) count: u64,
 }
@@ -40,7 +41,8 @@ pub(super) struct PajeFinding {
 pub(super) struct PajeContents {
     pub(super) lines: u64,
     /// Whether the file was read to its end.
-    pub(super) complete: bool,
+    #[serde(rename = "complete")]
+    pub(super) is_complete: bool,
     pub(super) containers: u64,
     pub(super) states: u64,
     pub(super) events: u64,
@@ -61,8 +63,8 @@ impl PajeReport {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
-    pub(super) fn status(&self, strict: bool) -> ExitStatus {
-        let is_right = self.count(DiagnosticSeverity::Error) == 0 && (!strict || self.findings.is_empty());
+    pub(super) fn status(&self, is_strict: bool) -> ExitStatus {
+        let is_right = self.count(DiagnosticSeverity::Error) == 0 && (!is_strict || self.findings.is_empty());
         if is_right { ExitStatus::Done } else { ExitStatus::InputHasMistakes }
     }
 
@@ -70,35 +72,35 @@ impl PajeReport {
     pub(super) fn text(&self, file: &str) -> String {
         let mut text = String::new();
         for finding in &self.findings {
-            let PajeFinding { severity, message, advice, line, part, found, count, .. } = finding;
+            let PajeFinding { severity, message, advice, line, part, text: found, count, .. } = finding;
             let file = if part.is_empty() { file.to_owned() } else { format!("{file}: {part}") };
             let found = if found.is_empty() { String::new() } else { format!(" (`{found}`)") };
-            let more = if *count > 1 { format!(", {count} times from this line on") } else { String::new() };
+            let repetition = if *count > 1 { format!(", {count} times from this line on") } else { String::new() };
             text += &format!(
-                "{file}:{line}: {severity}: {message}{found}{more}\n    the producer of the file should {advice}\n"
+                "{file}:{line}: {severity}: {message}{found}{repetition}\n    the producer of the file should {advice}\n"
             );
         }
-        let PajeContents { lines, complete, containers, states, events, variables, links } = self.contents;
+        let PajeContents { lines, is_complete, containers, states, events, variables, links } = self.contents;
         let (errors, warnings) = (self.count(DiagnosticSeverity::Error), self.count(DiagnosticSeverity::Warning));
-        let about = self.warning_subject;
+        let subject = self.warning_subject;
         let verdict = match (errors, warnings) {
             (0, 0) => "is correct".to_owned(),
             (0, warnings) => {
                 format!(
-                    "can be read completely; {} about {about}",
+                    "can be read completely; {} about {subject}",
                     super::finding_counts::finding_count(warnings, "warning")
                 )
             }
             (errors, 0) => format!("has {} of errors", super::finding_counts::finding_count(errors, "kind")),
             (errors, warnings) => {
                 format!(
-                    "has {} of errors, and {} about {about}",
+                    "has {} of errors, and {} about {subject}",
                     super::finding_counts::finding_count(errors, "kind"),
                     super::finding_counts::finding_count(warnings, "warning")
                 )
             }
         };
-        let end = if complete { "" } else { "; reading stopped at this line" };
+        let end = if is_complete { "" } else { "; reading stopped at this line" };
         let counts = [
             (lines, "line"),
             (containers, "container"),
@@ -131,11 +133,11 @@ pub(crate) fn is_paje(path: &Path) -> bool {
         && lines.into_iter().find(|line| !line.is_empty() && line[0] != b'#').is_some_and(|line| line[0] == b'%')
 }
 
-/// Checks a file. With `strict`, reading stops at the first finding.
+/// Checks a file. With `is_strict`, reading stops at the first finding.
 pub(super) fn check(
     (name, path): (&str, &Path),
     unit: Option<TimeUnitChoice>,
-    strict: bool,
+    is_strict: bool,
 ) -> anyhow::Result<PajeReport> {
     let cannot_read = || format!("cannot read `{name}`");
     let file = File::open(path).with_context(cannot_read)?;
@@ -159,7 +161,7 @@ pub(super) fn check(
             kinds = simulation.kinds_of_faults();
             texts.push((reader.number(), excerpt(String::from_utf8_lossy(reader.bytes()).trim())));
         }
-        if !has_more || (strict && (kinds > 0 || reader.kinds_of_faults() > 0)) {
+        if !has_more || (is_strict && (kinds > 0 || reader.kinds_of_faults() > 0)) {
             break;
         }
         finished_bytes += reader.bytes().len() as u64 + 1;
@@ -169,7 +171,7 @@ pub(super) fn check(
             progress(finished_bytes.min(total), total);
         }
     }
-    let stopped = strict && (kinds > 0 || reader.kinds_of_faults() > 0);
+    let stopped = is_strict && (kinds > 0 || reader.kinds_of_faults() > 0);
     let lines = reader.lines();
     let findings: Vec<_> = if stopped {
         reader.faults().cloned().collect()
@@ -187,7 +189,7 @@ fn report(
     simulated: Vec<tumit_viewer::sim::SimFault>,
     texts: &[(u64, String)],
     lines: u64,
-    complete: bool,
+    is_complete: bool,
     counts: &EntityCounts,
 ) -> PajeReport {
     let read = read.into_iter().map(|fault| PajeFinding {
@@ -197,7 +199,7 @@ fn report(
         advice: fault.kind.advice(),
         line: fault.line,
         part: fault.file,
-        found: fault.excerpt,
+        text: fault.excerpt,
         count: fault.count,
     });
     let simulated = simulated.into_iter().map(|finding| PajeFinding {
@@ -207,7 +209,7 @@ fn report(
         advice: finding.fault.advice(),
         line: TraceLine::of(finding.line).line,
         part: finding.file,
-        found: texts.iter().find(|(line, _)| *line == finding.line).map_or_else(String::new, |(_, text)| text.clone()),
+        text: texts.iter().find(|(line, _)| *line == finding.line).map_or_else(String::new, |(_, text)| text.clone()),
         count: finding.count,
     });
     let mut findings: Vec<PajeFinding> = read.chain(simulated).collect();
@@ -215,7 +217,7 @@ fn report(
     let EntityCounts { containers, states, events, samples, links, .. } = *counts;
     PajeReport {
         findings,
-        contents: PajeContents { lines, complete, containers, states, events, variables: samples, links },
+        contents: PajeContents { lines, is_complete, containers, states, events, variables: samples, links },
         warning_subject: "problems of other readers",
     }
 }

@@ -22,13 +22,13 @@ pub(crate) fn picl_format(path: &Path) -> Option<TraceFormat> {
     TraceFormat::of_file(&first, path)
 }
 
-/// Checks a trace. With `strict`, reading stops at the first finding.
-pub(super) fn check((path, place): (&str, &Path), format: TraceFormat, strict: bool) -> anyhow::Result<PajeReport> {
+/// Checks a trace. With `is_strict`, reading stops at the first finding.
+pub(super) fn check((path, place): (&str, &Path), format: TraceFormat, is_strict: bool) -> anyhow::Result<PajeReport> {
     let cannot_read = || format!("cannot read `{path}`");
     let file = File::open(place).with_context(cannot_read)?;
     let mut simulation = Simulation::into_entities("0", EntityCounts::default());
     let reader = PiclReader::new(BufReader::new(file), format);
-    let reader = if strict { reader.stop_at_first_fault() } else { reader };
+    let reader = if is_strict { reader.stop_at_first_fault() } else { reader };
     let (faults, lines) = match reader.read(&mut simulation) {
         Ok(report) => (report.faults, report.lines),
         Err(PiclReadError::Strict(fault)) => {
@@ -40,7 +40,7 @@ pub(super) fn check((path, place): (&str, &Path), format: TraceFormat, strict: b
     Ok(report(faults, lines, true, simulation.entities()))
 }
 
-fn report(faults: Vec<PiclFault>, lines: u64, complete: bool, counts: &EntityCounts) -> PajeReport {
+fn report(faults: Vec<PiclFault>, lines: u64, is_complete: bool, counts: &EntityCounts) -> PajeReport {
     let finding = |fault: PiclFault| PajeFinding {
         name: fault.kind.name().to_owned(),
         severity: fault.kind.severity(),
@@ -48,13 +48,13 @@ fn report(faults: Vec<PiclFault>, lines: u64, complete: bool, counts: &EntityCou
         advice: fault.kind.advice(),
         line: fault.line,
         part: String::new(),
-        found: fault.excerpt,
+        text: fault.excerpt,
         count: fault.count,
     };
     let EntityCounts { containers, states, events, samples, links, .. } = *counts;
     PajeReport {
         findings: faults.into_iter().map(finding).collect(),
-        contents: PajeContents { lines, complete, containers, states, events, variables: samples, links },
+        contents: PajeContents { lines, is_complete, containers, states, events, variables: samples, links },
         warning_subject: "the contents",
     }
 }

@@ -58,9 +58,9 @@ pub(super) fn run(
         write(&mut term::stdout())?
     } else {
         let file = OutputFile::create(&args.out)?;
-        let written = write(&mut &file)?;
+        let output = write(&mut &file)?;
         file.finish()?;
-        written
+        output
     };
     printed_diagnostics::print(&summary.diagnostics);
     changes.print(open_link_count(source.as_ref())?);

@@ -67,9 +67,9 @@ pub(super) fn run(
         write(&mut term::stdout())?
     } else {
         let file = OutputFile::create(&args.out)?;
-        let written = write(&mut &file)?;
+        let output = write(&mut &file)?;
         file.finish()?;
-        written
+        output
     };
     drop(bar);
     let diagnostics = report.diagnostics();

@@ -162,18 +162,18 @@ impl DiagnosisReport<'_> {
             text.push_str("  none\n");
         }
         for imbalance in self.diagnosis.imbalances.iter().take(MAX_ROWS) {
-            let (level, busiest, least) = (&imbalance.level, &imbalance.busiest, &imbalance.least_busy);
+            let (level, busiest, least_busy) = (&imbalance.level, &imbalance.busiest, &imbalance.least_busy);
             let parent = imbalance.parent.as_ref().map(|parent| format!(" in {parent}")).unwrap_or_default();
             _ = writeln!(
                 text,
-                "  {level}{parent}: {busiest} is {} above the mean ({} more busy time); {least} is least busy",
+                "  {level}{parent}: {busiest} is {} above the mean ({} more busy time); {least_busy} is least busy",
                 percent(imbalance.excess),
                 duration(imbalance.nanos),
             );
         }
         if !self.diagnosis.imbalances.is_empty() {
-            let rest = self.diagnosis.imbalances.len().saturating_sub(MAX_ROWS);
-            rest_text(text, rest, "level");
+            let omitted_count = self.diagnosis.imbalances.len().saturating_sub(MAX_ROWS);
+            rest_text(text, omitted_count, "level");
             self.numbers(text, DiagnosisSection::Imbalance);
             self.drawing(text, "  ", "utilization-summary", Some("order=busy"), "busy.svg");
         }
@@ -184,8 +184,8 @@ impl DiagnosisReport<'_> {
             text.push_str("\nWaits: none\n");
             return;
         }
-        let all = duration(i64::try_from(self.diagnosis.wait_nanos).unwrap_or(i64::MAX));
-        _ = writeln!(text, "\nWaits: {all} of all units together");
+        let wait_time = duration(i64::try_from(self.diagnosis.wait_nanos).unwrap_or(i64::MAX));
+        _ = writeln!(text, "\nWaits: {wait_time} of all units together");
         let is_shown = |wait: &&WaitGroup| wait.share >= SMALLEST_SHARE;
         for wait in self.diagnosis.waits.iter().filter(is_shown).take(MAX_ROWS) {
             self.wait(text, wait);
@@ -215,7 +215,8 @@ impl DiagnosisReport<'_> {
         if let Some(UnitShare { unit, share: part, .. }) = &wait.main_waiter {
             _ = writeln!(text, "    {unit} waits most ({} of it){}", percent(*part), line_text(&wait.waiting_line));
         }
-        let WaitOfUnit { range: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, unit, .. } = &wait.longest;
+        let WaitOfUnit { range: TimeRange { from: GlobalNanos(from), to: GlobalNanos(to) }, unit, .. } =
+            &wait.longest_wait;
         _ = writeln!(text, "    longest: {} in {unit}, {}", duration(to - from), self.range_text(*from, *to));
         _ = writeln!(text, "    drawing: {}", self.context.diagram(range_around(*from, *to), "wait.svg"));
     }
@@ -350,9 +351,9 @@ fn count_text(count: u64, noun: &str) -> String {
 }
 
 /// The number of rows of a section that the text leaves out.
-fn rest_text(text: &mut String, rest: usize, noun: &str) {
-    if rest > 0 {
-        _ = writeln!(text, "  and {} more: the table has all", count_text(rest as u64, noun));
+fn rest_text(text: &mut String, count: usize, noun: &str) {
+    if count > 0 {
+        _ = writeln!(text, "  and {} more: the table has all", count_text(count as u64, noun));
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn counter_limits(run: &OpenRun) -> Vec<String> {
         return Vec::new();
     }
     let mut options = ConvertOptions::default();
-    (options.clock, options.causal) = (CorrectionMethod::None, false);
+    (options.clock, options.has_causal_pass) = (CorrectionMethod::None, false);
     let mut selection = RecordSelection::default();
     selection.events.push("counter_limited".to_owned());
     // The counters in the order of their records, by reason and setting.

@@ -33,8 +33,8 @@ impl RecorderName {
 }
 
 /// The recorders that the user names. `None` without names.
-pub(crate) fn chosen_recorders(named: &[RecorderName]) -> Option<RecorderSet> {
-    (!named.is_empty()).then(|| named.iter().map(|name| name.recorder()).collect())
+pub(crate) fn chosen_recorders(names: &[RecorderName]) -> Option<RecorderSet> {
+    (!names.is_empty()).then(|| names.iter().map(|name| name.recorder()).collect())
 }
 
 /// Checks the form of a list of levels: `NAME=on,NAME=off`.

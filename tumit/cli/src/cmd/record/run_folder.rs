@@ -17,7 +17,7 @@ use crate::text_table::printable_name;
 pub(crate) struct RunFolder {
     path: PathBuf,
     /// Its name as the user wrote it.
-    shown: String,
+    shown_path: String,
 }
 
 impl RunFolder {
@@ -28,7 +28,7 @@ impl RunFolder {
         let name = named.map(Path::to_owned).or_else(from_environment).unwrap_or_else(|| default_name(program).into());
         let path =
             std::path::absolute(&name).with_context(|| format!("`{}` is no name of a folder", name.display()))?;
-        Ok(Self { path, shown: printable_name(&name.to_string_lossy()).into_owned() })
+        Ok(Self { path, shown_path: printable_name(&name.to_string_lossy()).into_owned() })
     }
 
     /// The absolute path.
@@ -38,13 +38,13 @@ impl RunFolder {
 
     /// The name for messages.
     pub(crate) fn shown(&self) -> &str {
-        &self.shown
+        &self.shown_path
     }
 
     /// Checks that the folder can be written. Without `overwrite`, it must be absent or empty. With
     /// it, the folder may contain a run.
     pub(crate) fn check(&self, overwrite: bool) -> anyhow::Result<()> {
-        let shown = &self.shown;
+        let shown = &self.shown_path;
         let Ok(metadata) = fs::symlink_metadata(&self.path) else { return Ok(()) };
         if !self.path.is_dir() {
             let kind = if metadata.is_symlink() { "a link to no folder" } else { "a file" };
@@ -71,7 +71,7 @@ impl RunFolder {
 
     /// Creates the folder without a run.
     pub(crate) fn create(&self) -> anyhow::Result<()> {
-        let cannot_create = || format!("cannot create the folder `{}`: name another one by -o", self.shown);
+        let cannot_create = || format!("cannot create the folder `{}`: name another one by -o", self.shown_path);
         fs::create_dir_all(&self.path).with_context(cannot_create)?;
         for file in self.entries().with_context(cannot_create)? {
             fs::remove_file(&file).with_context(|| format!("cannot remove `{}`", file.display()))?;
@@ -102,8 +102,8 @@ impl RunFolder {
     }
 }
 
-fn has_ending(path: &Path, ending: &str) -> bool {
-    path.extension() == Some(OsStr::new(ending))
+fn has_ending(path: &Path, suffix: &str) -> bool {
+    path.extension() == Some(OsStr::new(suffix))
 }
 
 fn is_library(path: &Path) -> bool {

@@ -63,7 +63,7 @@ pub(crate) struct RunSummary {
 struct TimeShares {
     /// `None` if the run has no states of MPI.
     mpi: Option<f64>,
-    waiting: f64,
+    wait_share: f64,
 }
 
 /// The jobs in a folder.
@@ -114,7 +114,7 @@ impl RunSummary {
             ranks => plural(ranks, "rank", "ranks"),
         };
         let shares = self.shares.map_or_else(String::new, |shares| {
-            let waiting = percent(shares.waiting);
+            let waiting = percent(shares.wait_share);
             match shares.mpi {
                 Some(mpi) => format!("; {} of the time of all ranks in MPI, {waiting} waiting", percent(mpi)),
                 None => format!("; {waiting} of the time of all threads waiting for other threads"),
@@ -164,7 +164,9 @@ pub(crate) fn no_rank_text(end: &ProgramEnd, attachment: &Attachment) -> String 
     };
     let uses: Vec<&str> = attachment.recorders.iter().map(use_of).collect();
     let unseen = match uses.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("no program {} or {last}", others.join(", ")),
+        Some((last, first_names)) if !first_names.is_empty() => {
+            format!("no program {} or {last}", first_names.join(", "))
+        }
         _ => format!("no program {}", uses.concat()),
     };
     let reason = match (end, obstacle) {
@@ -189,7 +191,7 @@ fn unrecorded_calls(run: &OpenRun) -> Vec<String> {
         return Vec::new();
     }
     let mut options = ConvertOptions::default();
-    (options.clock, options.causal) = (CorrectionMethod::None, false);
+    (options.clock, options.has_causal_pass) = (CorrectionMethod::None, false);
     let mut selection = RecordSelection::default();
     selection.events.push("unrecorded_calls".to_owned());
     let mut calls: BTreeMap<String, BTreeMap<String, i128>> = BTreeMap::new();
@@ -231,8 +233,8 @@ fn records(run: &OpenRun) -> u64 {
     run.processes.iter().flat_map(|process| &process.streams).map(StreamInRun::records).sum()
 }
 
-fn plural(count: usize, singular: &str, several: &str) -> String {
-    if count == 1 { format!("1 {singular}") } else { format!("{} {several}", group_digits(count as u64)) }
+fn plural(count: usize, singular: &str, plural_noun: &str) -> String {
+    if count == 1 { format!("1 {singular}") } else { format!("{} {plural_noun}", group_digits(count as u64)) }
 }
 
 fn percent(share: f64) -> String {
@@ -259,15 +261,15 @@ fn loss_lines(run: &OpenRun, folder_name: &str) -> Vec<String> {
     if losses.iter().any(|loss| matches!(loss, Loss::MissingRanks { .. })) {
         lines.push("ranks have no file: is the run folder on a file system that all nodes share?".to_owned());
     }
-    let others = losses.iter().filter(|loss| !is_end(loss) && !matches!(loss, Loss::Dropped { .. }));
-    let others: Vec<Loss> = others.cloned().collect();
-    if let Some(first) = loss_diagnostics(&others).first() {
-        let rest = if others.len() > 1 {
-            format!(" (`tumit info {folder_name}` lists {} more)", others.len() - 1)
+    let other_losses = losses.iter().filter(|loss| !is_end(loss) && !matches!(loss, Loss::Dropped { .. }));
+    let other_losses: Vec<Loss> = other_losses.cloned().collect();
+    if let Some(first) = loss_diagnostics(&other_losses).first() {
+        let summary = if other_losses.len() > 1 {
+            format!(" (`tumit info {folder_name}` lists {} more)", other_losses.len() - 1)
         } else {
             String::new()
         };
-        lines.push(format!("{first}{rest}"));
+        lines.push(format!("{first}{summary}"));
     }
     lines
 }
@@ -300,7 +302,7 @@ fn job_finding(run: &OpenRun) -> JobFinding {
 /// in the description of a process is that of the launcher, which may belong to another library.
 fn size_of_world(run: &OpenRun) -> Option<i128> {
     let mut options = ConvertOptions::default();
-    (options.clock, options.causal) = (CorrectionMethod::None, false);
+    (options.clock, options.has_causal_pass) = (CorrectionMethod::None, false);
     let mut selection = RecordSelection::default();
     selection.events.push("collective".to_owned());
     let mut size = None;
@@ -357,15 +359,15 @@ fn time_shares(folder: &Path) -> anyhow::Result<TimeShares> {
     let Some(mpi) = types.into_iter().find(|ty| ty.name == MPI_TYPE) else {
         let units = i128::try_from(execution.units().count())?;
         let whole = (units * i128::from(extent.to.0 - extent.from.0)).max(1) as f64;
-        return Ok(TimeShares { mpi: None, waiting: waiting as f64 / whole });
+        return Ok(TimeShares { mpi: None, wait_share: waiting as f64 / whole });
     };
-    let all = source.containers();
-    let ranks: Vec<ContainerId> = all.iter().filter(|info| info.ty == mpi.parent).map(|info| info.id).collect();
+    let containers = source.containers();
+    let ranks: Vec<ContainerId> = containers.iter().filter(|info| info.ty == mpi.parent).map(|info| info.id).collect();
     let times = times(source.as_ref(), &ranks, mpi.id, extent)?;
     let is_call = |value: ValueId| execution.model().values[value.index()].name != APPLICATION;
     let in_mpi: i128 = times.values.iter().filter(|times| is_call(times.value)).map(|times| times.self_nanos).sum();
     let existence_nanos = times.existence_nanos.max(1) as f64;
-    Ok(TimeShares { mpi: Some(in_mpi as f64 / existence_nanos), waiting: waiting as f64 / existence_nanos })
+    Ok(TimeShares { mpi: Some(in_mpi as f64 / existence_nanos), wait_share: waiting as f64 / existence_nanos })
 }
 
 #[cfg(test)]

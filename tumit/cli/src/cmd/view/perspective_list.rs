@@ -58,7 +58,7 @@ pub(super) fn of_views(cards: &[FoundCard]) -> String {
     let mut rows: Vec<(u8, Vec<String>)> = infos
         .chain(DiagramMode::ALL.map(DiagramMode::info))
         .map(|info| {
-            let needs = if info.needs.is_empty() { "nothing" } else { info.needs };
+            let needs = if info.required_data.is_empty() { "nothing" } else { info.required_data };
             let number = info.number.map_or_else(String::new, |number| format!("G{number}"));
             let texts = [info.name, info.title, info.group.name(), &words(info.modes), needs].map(str::to_owned);
             (info.number.unwrap_or(u8::MAX), [number].into_iter().chain(texts).collect())

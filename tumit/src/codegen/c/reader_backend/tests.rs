@@ -43,7 +43,7 @@ fn scalars_have_the_numbers_of_the_schema() {
         Scalar::Bool,
         Scalar::Date,
         Scalar::Pointer,
-        Scalar::Enum { index: 0, wide: false },
+        Scalar::Enum { index: 0, is_wide: false },
         Scalar::Interned,
         Scalar::String,
         Scalar::Bytes,
@@ -51,8 +51,13 @@ fn scalars_have_the_numbers_of_the_schema() {
     for (number, scalar) in scalars.into_iter().enumerate() {
         assert_eq!(scalar.number() as usize, number);
         let field = FieldInfo { name: String::new(), ty: FieldType::One(scalar) };
-        let record =
-            RecordType { name: String::new(), level: 0, kind: RecordKind::Event, located: false, fields: vec![field] };
+        let record = RecordType {
+            name: String::new(),
+            level: 0,
+            kind: RecordKind::Event,
+            has_location: false,
+            fields: vec![field],
+        };
         let schema = Schema {
             levels: vec![LevelInfo::default()],
             enums: vec![EnumInfo::default()],

@@ -12,13 +12,13 @@ const RULES_SHOWN: usize = 4;
 
 pub(super) fn level(out: &mut String, facts: &ReferenceFacts<'_>, level: &Level, events: &[EventFacts<'_>]) {
     let id = anchor("level", &level.name);
-    let state = if level.enabled { "on" } else { "off by default" };
+    let state = if level.is_enabled { "on" } else { "off by default" };
     let _ = write!(
         out,
         "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\"><span class=\"kind\">Level</span> {} <span class=\"badge {}\">{state}\
          </span></h2>\n",
         HtmlText(&level.name),
-        if level.enabled { "good" } else { "off" }
+        if level.is_enabled { "good" } else { "off" }
     );
     out.push_str(&prose(&level.doc));
     for item in events {
@@ -46,7 +46,7 @@ pub(super) fn card_head(out: &mut String, id: &str, name: &str, badges: &[&str],
 
 fn event(out: &mut String, facts: &ReferenceFacts<'_>, event: &EventFacts<'_>) {
     let mut badges = vec![event.kind.word()];
-    if event.located {
+    if event.has_location {
         badges.push("source position");
     }
     let sizes =
@@ -92,10 +92,10 @@ fn table(out: &mut String, facts: &ReferenceFacts<'_>, caption: &str, parameters
     );
     for parameter in parameters {
         let choices = parameter.choices.and_then(|index| facts.spec.enums.get(index));
-        let written = code(&parameter.type_text);
+        let type_code = code(&parameter.type_text);
         let ty = match choices {
-            Some(item) => format!("<a href=\"#{}\">{written}</a>", anchor("type", &item.name)),
-            None => written,
+            Some(item) => format!("<a href=\"#{}\">{type_code}</a>", anchor("type", &item.name)),
+            None => type_code,
         };
         let _ = writeln!(
             out,

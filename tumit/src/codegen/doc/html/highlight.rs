@@ -19,7 +19,7 @@ pub(super) fn rule(text: &str) -> String {
     let mut remainder = text;
     while let Some(first) = remainder.chars().next() {
         let length = token(remainder, first);
-        let (token, after) = remainder.split_at(length);
+        let (token, next_text) = remainder.split_at(length);
         let class = match first {
             '"' => "s",
             '/' if token.len() > 1 => "c",
@@ -32,7 +32,7 @@ pub(super) fn rule(text: &str) -> String {
             "" => write!(out, "{}", HtmlText(token)),
             _ => write!(out, "<span class=\"{class}\">{}</span>", HtmlText(token)),
         };
-        remainder = after;
+        remainder = next_text;
     }
     out
 }
@@ -52,18 +52,18 @@ fn token(source: &str, first: char) -> usize {
 }
 
 /// Number of bytes of a text with its quotes.
-fn text(rest: &str) -> usize {
-    if let Some(long) = rest.strip_prefix("\"\"\"") {
-        return long.find("\"\"\"").map_or(rest.len(), |end| end + 6);
+fn text(text: &str) -> usize {
+    if let Some(long) = text.strip_prefix("\"\"\"") {
+        return long.find("\"\"\"").map_or(text.len(), |end| end + 6);
     }
     let mut escaped = false;
-    for (offset, letter) in rest.char_indices().skip(1) {
+    for (offset, letter) in text.char_indices().skip(1) {
         match letter {
             '"' if !escaped => return offset + 1,
             _ => escaped = letter == '\\' && !escaped,
         }
     }
-    rest.len()
+    text.len()
 }
 
 #[cfg(test)]

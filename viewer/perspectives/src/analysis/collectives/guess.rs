@@ -43,7 +43,7 @@ pub(super) struct GuessedOperations {
     /// The values of the operations.
     pub(super) guessed: Vec<ValueId>,
     /// The values that look like collective operations, but whose states do not match.
-    pub(super) unmatched: Vec<ValueId>,
+    pub(super) unmatched_values: Vec<ValueId>,
 }
 
 impl GuessedOperations {
@@ -57,7 +57,7 @@ impl GuessedOperations {
                     all.guessed.push(value);
                 }
                 None if is_finalize(execution, value) => {}
-                None => all.unmatched.push(value),
+                None => all.unmatched_values.push(value),
             }
         }
         Ok(all)

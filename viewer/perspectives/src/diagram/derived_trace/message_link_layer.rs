@@ -64,7 +64,7 @@ pub(super) struct MessageLinkLayer {
 
 /// The earlier timestamp of a message.
 fn begin(message: &UnitMessage) -> i64 {
-    message.sent.min(message.received)
+    message.send_time.min(message.receive_time)
 }
 
 /// The end of a message in overlap tests: at least 1 ns after the begin.
@@ -82,7 +82,7 @@ impl MessageLinkLayer {
         values: MessageValues,
         containers: Vec<ContainerId>,
     ) -> Self {
-        let order = (messages.backward > 0).then(|| {
+        let order = (messages.backward_count > 0).then(|| {
             let list = messages.list();
             let mut order: Vec<u32> = (0..).take(list.len()).collect();
             order.sort_by_key(|index| begin(&list[*index as usize]));
@@ -125,8 +125,8 @@ impl MessageLinkLayer {
             id: EntityId::Link(number),
             ty: self.values.ty,
             value: self.values.value(message),
-            start_time: GlobalNanos(message.sent),
-            end_time: GlobalNanos(message.received),
+            start_time: GlobalNanos(message.send_time),
+            end_time: GlobalNanos(message.receive_time),
             start: self.containers[message.from as usize],
             end: self.containers[message.to as usize],
         }
@@ -204,7 +204,7 @@ impl FilterLayer for MessageLinkLayer {
             type_path: name_of_type.into_iter().collect(),
             container_path: root.container_path,
             container: ContainerId::ROOT,
-            life: TimeRange { from: GlobalNanos(message.sent), to: GlobalNanos(message.received) },
+            life: TimeRange { from: GlobalNanos(message.send_time), to: GlobalNanos(message.receive_time) },
             fields: facts.fields,
             source: facts.source,
         })

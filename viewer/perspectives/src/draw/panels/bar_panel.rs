@@ -41,7 +41,7 @@ pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart:
         }
     });
     let zero = area.y(0.0);
-    let faint = canvas.theme.faint;
+    let faint = canvas.theme.faint_color;
     canvas.grid_line((area.frame.x, zero), (area.frame.right(), zero), faint);
     draw_names(canvas, &area, &names, slot, has_heading);
 }
@@ -67,10 +67,10 @@ fn draw_bar(canvas: &mut ChartCanvas, area: &PlotArea, bar: &Bar, center: f32, w
 fn draw_names(canvas: &mut ChartCanvas, area: &PlotArea, names: &BarNames<'_>, slot: f32, has_heading: bool) {
     let style = canvas.label_style(TextAnchor::Middle);
     let baseline = area.baseline_below(canvas);
-    let step = label_step(names.short.widest(style) + 8.0, slot);
+    let step = label_step(names.short_names.widest(style) + 8.0, slot);
     // The end of the names so far. The first name may be moved towards the next one.
     let mut end = f32::NEG_INFINITY;
-    for (index, name) in names.short.names.iter().enumerate().step_by(step) {
+    for (index, name) in names.short_names.names.iter().enumerate().step_by(step) {
         let half = ChartCanvas::width(name, style) / 2.0;
         let center = (area.frame.x + (index as f32 + 0.5) * slot).max(area.frame.x - 10.0 + half);
         // A label at the right edge is left out rather than cut.

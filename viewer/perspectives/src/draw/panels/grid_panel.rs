@@ -54,7 +54,7 @@ pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, grid: 
             canvas.fill(inner, cell.paint, radius, title);
             // A cell that is as pale as the background needs an outline.
             if canvas.needs_outline(cell.paint) && side >= 5.0 {
-                let faint = canvas.theme.faint;
+                let faint = canvas.theme.faint_color;
                 canvas.outline(inner, faint, 1.0);
             }
             if is_inside {

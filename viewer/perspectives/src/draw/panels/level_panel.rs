@@ -15,7 +15,7 @@ const MAX_LABELED: usize = 5;
 /// Draws the panel.
 pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &LevelChart) {
     let has_negative = chart.series.iter().any(|series| {
-        series.means.iter().any(|&mean| mean < 0.0) || series.extremes.iter().any(|extremes| extremes.least < 0.0)
+        series.means.iter().any(|&mean| mean < 0.0) || series.extremes.iter().any(|extremes| extremes.minimum < 0.0)
     });
     let right = if chart.stacked { 0.0 } else { labels_width(canvas, frame, chart) };
     let lines_below = PlotArea::time_lines(canvas, frame.width * 0.9, chart.from, chart.to);
@@ -108,8 +108,8 @@ fn draw_lines(canvas: &mut ChartCanvas, area: &PlotArea, lines: &[LevelSeries]) 
         let color = canvas.palette.color(line.paint);
         let columns = line.means.len();
         if line.extremes.len() == columns && columns > 0 {
-            let high: Vec<f64> = line.extremes.iter().map(|extremes| extremes.largest).collect();
-            let low: Vec<f64> = line.extremes.iter().map(|extremes| extremes.least).collect();
+            let high: Vec<f64> = line.extremes.iter().map(|extremes| extremes.maximum).collect();
+            let low: Vec<f64> = line.extremes.iter().map(|extremes| extremes.minimum).collect();
             let mut points = steps(area, &high, 0..columns, columns);
             points.extend(steps(area, &low, 0..columns, columns).into_iter().rev());
             canvas.area(points, None, color, if lines.len() == 1 { 0.3 } else { 0.2 });

@@ -198,7 +198,7 @@ impl MatrixArea<'_> {
         let ruler = scale.ruler(|label| ChartCanvas::width(label, style));
         for tick in &ruler.ticks {
             let x = self.frame.x + tick.x;
-            canvas.grid_line((x, self.frame.y - 4.0), (x, self.frame.y), canvas.theme.faint);
+            canvas.grid_line((x, self.frame.y - 4.0), (x, self.frame.y), canvas.theme.faint_color);
             if let Some(label) = &tick.label {
                 canvas.text((self.frame.x + label.center, self.frame.y - 6.0), label.text.clone(), style);
             }

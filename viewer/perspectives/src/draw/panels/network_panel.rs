@@ -189,7 +189,7 @@ impl NetworkArea<'_> {
 
     fn draw_nodes(&self, canvas: &mut ChartCanvas) {
         let mut style = canvas.label_style(TextAnchor::Middle);
-        let (paper, faint) = (canvas.theme.paper, canvas.theme.faint);
+        let (paper, faint) = (canvas.theme.paper, canvas.theme.faint_color);
         for (index, node) in self.chart.nodes.iter().enumerate() {
             let Some((x, y)) = self.place(index as u32) else { continue };
             let color = canvas.palette.color(node.paint);

@@ -17,13 +17,13 @@ pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart:
     let width = frame.width.min(frame.height * 1.5);
     let frame = OutlineRect::new(frame.x + (frame.width - width) / 2.0, frame.y, width, frame.height);
     let margins = PlotMargins { right: 14.0, lines_below: 2 };
-    let area = PlotArea::new(canvas, frame, &chart.vertical, false, margins);
+    let area = PlotArea::new(canvas, frame, &chart.vertical_axis, false, margins);
     let style = canvas.label_style(TextAnchor::Middle);
-    let horizontal = ValueAxis::new(&chart.horizontal, false, area.frame.width, style.size * 5.0);
+    let horizontal = ValueAxis::new(&chart.horizontal_axis, false, area.frame.width, style.size * 5.0);
     let x = |value: f64| area.frame.x + horizontal.fraction(value) * area.frame.width;
     let baseline = area.baseline_below(canvas);
     for tick in &horizontal.ticks {
-        let grid = if tick.value == 0.0 { canvas.theme.faint } else { canvas.theme.grid };
+        let grid = if tick.value == 0.0 { canvas.theme.faint_color } else { canvas.theme.grid };
         canvas.grid_line((x(tick.value), area.frame.y), (x(tick.value), area.frame.bottom()), grid);
         canvas.text((x(tick.value), baseline), tick.text.clone(), style);
     }

@@ -93,7 +93,7 @@ fn named_rows(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &ScatterChart
         canvas.grid_line((inner.x, y), (inner.right(), y), grid);
         canvas.text_within((inner.x - LABEL_GAP, y + baseline_shift(style.size)), name, gutter, style);
     }
-    let (bottom, faint) = (inner.bottom(), canvas.theme.faint);
+    let (bottom, faint) = (inner.bottom(), canvas.theme.faint_color);
     canvas.grid_line((inner.x, bottom), (inner.right(), bottom), faint);
     area
 }

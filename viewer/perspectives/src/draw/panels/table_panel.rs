@@ -42,7 +42,7 @@ pub(in crate::draw) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, table:
         RegionShape::Grid { frame: area, columns: 1, marks: rows.len() },
         row_names(&table.rows[rows.clone()]),
     );
-    let (faint, grid) = (canvas.theme.faint, canvas.theme.grid);
+    let (faint, grid) = (canvas.theme.faint_color, canvas.theme.grid);
     if has_headings {
         canvas.grid_line((frame.x, top + line * 0.12), (frame.x + total, top + line * 0.12), faint);
     }

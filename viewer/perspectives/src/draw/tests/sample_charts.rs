@@ -21,8 +21,8 @@ fn noise(seed: usize) -> f64 {
     (x >> 40) as f64 / (1_u64 << 24) as f64
 }
 
-fn axis(label: &str, axis_unit: AxisUnit, largest: f64) -> ChartAxis {
-    ChartAxis { label: label.to_owned(), axis_unit, largest }
+fn axis(label: &str, axis_unit: AxisUnit, maximum: f64) -> ChartAxis {
+    ChartAxis { label: label.to_owned(), axis_unit, maximum }
 }
 
 fn legend(list: &[(ChartPaint, &str)]) -> Vec<LegendItem> {
@@ -75,8 +75,8 @@ fn traffic(count: u8) -> ViewChart {
         };
         let means: Vec<f64> = (0..columns).map(mean).collect();
         let extremes = means.iter().enumerate().map(|(index, mean)| LevelExtremes {
-            least: mean * noise(index),
-            largest: mean * (1.0 + noise(index + 9)),
+            minimum: mean * noise(index),
+            maximum: mean * (1.0 + noise(index + 9)),
         });
         let extremes = extremes.collect();
         let label = ["incoming", "outgoing", "both"][usize::from(number) % 3].to_owned();
@@ -388,8 +388,8 @@ fn portrait() -> ViewChart {
         PortraitPoint { time: index as i64, x: x.max(0.0), y, paint: ChartPaint::Task((index / 70) as u32) }
     };
     let panel = ChartPanel::Portrait(PortraitChart {
-        horizontal: axis("communication", AxisUnit::Percent, 100.0),
-        vertical: axis("utilization", AxisUnit::Percent, 100.0),
+        horizontal_axis: axis("communication", AxisUnit::Percent, 100.0),
+        vertical_axis: axis("utilization", AxisUnit::Percent, 100.0),
         points: (0..420).map(point).collect(),
         cursor: Some(330),
     });
@@ -478,7 +478,8 @@ pub(super) fn empty() -> Vec<(&'static str, ViewChart)> {
     let levels = LevelChart { from: 0, to: 0, cursor: Some(0), axis: axis(), stacked: true, series: Vec::new() };
     let scatter =
         ScatterChart { from: 5, to: 5, cursor: None, axis: axis(), categories: Vec::new(), points: Vec::new() };
-    let portrait = PortraitChart { horizontal: axis(), vertical: axis(), points: Vec::new(), cursor: Some(3) };
+    let portrait =
+        PortraitChart { horizontal_axis: axis(), vertical_axis: axis(), points: Vec::new(), cursor: Some(3) };
     let matrix = MatrixChart { units_per_cell: 1, axis: axis(), ..MatrixChart::default() };
     vec![
         ("levels", none(ChartPanel::Levels(levels))),

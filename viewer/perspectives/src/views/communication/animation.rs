@@ -24,7 +24,7 @@ impl PerspectiveView for AnimationView {
             title: "Animation",
             group: ViewGroup::Communication,
             summary: "Units with their status, and an edge for each pair with pending messages.",
-            needs: "links between units; states for the status",
+            required_data: "links between units; states for the status",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
             options: &["measure", "order", "layout", "color", "bins", "topology", "width"],
         }
@@ -75,7 +75,7 @@ impl PerspectiveView for AnimationView {
 
 /// An edge per pair of different nodes, by node.
 pub(crate) fn edges(
-    measured: &MeasuredMessages<'_>,
+    messages: &MeasuredMessages<'_>,
     sums: &SumsByPair,
     nodes: &[crate::chart::NetworkNode],
     paint: impl Fn((u32, u32), u64) -> ChartPaint,
@@ -86,7 +86,7 @@ pub(crate) fn edges(
             from: *from,
             to: *to,
             paint: paint((*from, *to), sum.bytes),
-            value: number(measured.value(*sum)),
+            value: number(messages.value(*sum)),
             bend: 0.0,
             is_dashed: false,
         })

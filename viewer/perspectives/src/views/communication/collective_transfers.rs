@@ -54,30 +54,30 @@ impl CollectiveTransfers {
             }
         };
         let shown = || set.list.iter().filter(is_visible).filter(|operation| operation.kind != CollectiveKind::Barrier);
-        let mut all = Self { guess_note: set.guess_note(execution.model(), shown()), ..Self::default() };
+        let mut transfers = Self { guess_note: set.guess_note(execution.model(), shown()), ..Self::default() };
         let mut exchanges: BTreeMap<Vec<u32>, ExchangeSum> = BTreeMap::new();
         for operation in shown() {
-            all.operations += 1;
+            transfers.operations += 1;
             if operation.kind == CollectiveKind::AllToAll {
                 add_exchange(operation, &mut exchanges);
                 continue;
             }
-            all.unknown_roots += u64::from(operation.root().is_none());
+            transfers.unknown_roots += u64::from(operation.root().is_none());
             for (sender, receiver) in operation.transfers() {
                 let member = if sender.is_root { receiver } else { sender };
                 let sum = MessageSum { count: 1, bytes: member.bytes.unwrap_or(0) };
-                all.sums.entry((node(sender.unit), node(receiver.unit))).or_default().combine(sum);
+                transfers.sums.entry((node(sender.unit), node(receiver.unit))).or_default().combine(sum);
             }
         }
         for (members, ExchangeSum { operations, bytes }) in exchanges {
             for (sender, bytes) in members.iter().zip(bytes) {
                 for receiver in members.iter().filter(|receiver| *receiver != sender) {
                     let sum = MessageSum { count: operations, bytes };
-                    all.sums.entry((node(*sender), node(*receiver))).or_default().combine(sum);
+                    transfers.sums.entry((node(*sender), node(*receiver))).or_default().combine(sum);
                 }
             }
         }
-        Ok(all)
+        Ok(transfers)
     }
 
     pub(super) fn notes(&self) -> Vec<String> {

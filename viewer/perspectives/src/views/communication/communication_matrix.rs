@@ -27,7 +27,7 @@ impl PerspectiveView for CommunicationMatrixView {
             title: "Communication matrix",
             group: ViewGroup::Communication,
             summary: "Messages or bytes from each unit to each other. Rows send, columns receive.",
-            needs: "links between units",
+            required_data: "links between units",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
             options: &["measure", "order", "color", "bins", "topology", "width", "collectives"],
         }
@@ -93,16 +93,17 @@ impl PerspectiveView for CommunicationMatrixView {
     }
 }
 
-/// The messages of the trace. `none` replaces them if the view shows only collective operations.
+/// The messages of the trace. `empty_messages` replaces them if the view shows only collective
+/// operations.
 fn measured_messages<'a>(
     execution: &'a Execution,
     request: &ViewRequest,
-    none: &'a UnitMessages,
+    empty_messages: &'a UnitMessages,
 ) -> Result<MeasuredMessages<'a>, PerspectiveError> {
     match MeasuredMessages::new(execution, request, true) {
         Err(PerspectiveError::NoData { .. }) if request.options.collectives != CollectiveChoice::Omit => {
             let measure = request.options.measure.unwrap_or(MessageMeasure::Messages);
-            Ok(MeasuredMessages { messages: none, measure })
+            Ok(MeasuredMessages { messages: empty_messages, measure })
         }
         measured => measured,
     }
@@ -112,13 +113,13 @@ fn measured_messages<'a>(
 fn pair_sums(
     execution: &Execution,
     request: &ViewRequest,
-    measured: &MeasuredMessages<'_>,
+    messages: &MeasuredMessages<'_>,
     node: impl Fn(u32) -> u32,
 ) -> Result<(SumsByPair, Vec<String>), PerspectiveError> {
     let choice = request.options.collectives;
     let mut sums = match choice {
         CollectiveChoice::Only => SumsByPair::new(),
-        _ => measured.sums_by_pair(execution, request, &node),
+        _ => messages.sums_by_pair(execution, request, &node),
     };
     if choice == CollectiveChoice::Omit {
         return Ok((sums, Vec::new()));

@@ -21,7 +21,7 @@ impl PerspectiveView for CommunicationMeterView {
             title: "Communication meter",
             group: ViewGroup::Communication,
             summary: "Pending messages or bytes in percent of the largest number in the time range.",
-            needs: "links between units",
+            required_data: "links between units",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
             options: &["measure", "width"],
         }

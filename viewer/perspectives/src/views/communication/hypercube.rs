@@ -30,7 +30,7 @@ impl PerspectiveView for HypercubeView {
             title: "Hypercube",
             group: ViewGroup::Communication,
             summary: "The units are the corners of a hypercube. Lines show pending messages.",
-            needs: "links between units; states for the status",
+            required_data: "links between units; states for the status",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
             options: &["measure", "order", "layout", "width"],
         }

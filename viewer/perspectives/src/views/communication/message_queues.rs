@@ -39,7 +39,7 @@ impl PerspectiveView for MessageQueuesView {
             title: "Message queues",
             group: ViewGroup::Communication,
             summary: "Messages or bytes that were sent to each unit and not yet received.",
-            needs: "links between units",
+            required_data: "links between units",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
             options: &["measure", "order", "width"],
         }
@@ -49,19 +49,20 @@ impl PerspectiveView for MessageQueuesView {
         let measured = MeasuredMessages::new(execution, request, false)?;
         let component = measured.component();
         let bundles = UnitBundles::new(execution, request, MAX_BARS)?;
-        let PendingByUnit { incoming, unaddressed, .. } = measured.messages.by_unit();
+        let PendingByUnit { incoming_steps, unaddressed_steps, .. } = measured.messages.by_unit();
         let has_unaddressed = !measured.messages.unaddressed_messages().is_empty();
-        let queues =
-            map_indexes(incoming.len(), SEARCHES_PER_THREAD, |unit| queue(&incoming[unit], request, component));
+        let queues = map_indexes(incoming_steps.len(), SEARCHES_PER_THREAD, |unit| {
+            queue(&incoming_steps[unit], request, component)
+        });
         let mut bars: Vec<Bar> = (0..bundles.count()).map(|bundle| bar(execution, &bundles, bundle, &queues)).collect();
         let mut unit_lists = bundles.lists();
         if has_unaddressed {
-            bars.push(unaddressed_bar(&queue(unaddressed, request, component)));
+            bars.push(unaddressed_bar(&queue(unaddressed_steps, request, component)));
             unit_lists.push([]);
         }
         // The axis does not change while the time moves.
         let range = if request.mode == TimeMode::At { request.range } else { request.visible_range() };
-        let drawn = || incoming.iter().chain(has_unaddressed.then_some(unaddressed));
+        let drawn = || incoming_steps.iter().chain(has_unaddressed.then_some(unaddressed_steps));
         let maxima = || drawn().map(|steps| steps.maximum(range)[component]);
         let key = format!("{} {range:?} {component}", self.info().name);
         let largest = *execution.derived(&key, || Ok(maxima().max().unwrap_or(0)))?;
@@ -158,10 +159,10 @@ fn table(execution: &Execution, request: &ViewRequest, messages: &UnitMessages, 
         table.rows.push(row);
     };
     for unit in order {
-        add_row(&execution.units().list()[*unit].name, &by_unit.incoming[*unit]);
+        add_row(&execution.units().list()[*unit].name, &by_unit.incoming_steps[*unit]);
     }
     if !messages.unaddressed_messages().is_empty() {
-        add_row(UNKNOWN_RECEIVER, &by_unit.unaddressed);
+        add_row(UNKNOWN_RECEIVER, &by_unit.unaddressed_steps);
     }
     table
 }

@@ -25,12 +25,12 @@ pub(crate) struct NetworkLayout {
 
 impl NetworkLayout {
     /// The layout of a word, or the positions of a file. A node of several units is in their
-    /// middle. A unit that the file leaves out keeps its position of the layout `usual`.
+    /// middle. A unit that the file leaves out keeps its position of the layout `usual_positions`.
     pub(crate) fn new(
         execution: &Execution,
         bundles: &UnitBundles,
         option: &str,
-        usual: Vec<NodePosition>,
+        usual_positions: Vec<NodePosition>,
     ) -> Result<Self, PerspectiveError> {
         if option == CIRCLE {
             let positions = circle_positions(bundles.count());
@@ -50,7 +50,7 @@ impl NetworkLayout {
         }
         let saved = SavedPositions::read(option)?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        let mut positions = usual;
+        let mut positions = usual_positions;
         let absent = place_units(execution, bundles, &saved, &mut positions);
         let mut notes = match absent {
             0 => Vec::new(),
@@ -76,20 +76,20 @@ pub(crate) fn circle_positions(count: usize) -> Vec<NodePosition> {
 fn place_units(
     execution: &Execution,
     bundles: &UnitBundles,
-    saved: &SavedPositions,
+    saved_positions: &SavedPositions,
     positions: &mut [NodePosition],
 ) -> usize {
     let mut absent = 0;
     for (bundle, position) in positions.iter_mut().enumerate() {
-        let (mut x, mut y, mut found) = (0.0, 0.0, 0.0);
+        let (mut x, mut y, mut count) = (0.0, 0.0, 0.0);
         for unit in bundles.units(bundle) {
-            match saved.get(&execution.units().list()[*unit].name) {
-                Some(saved) => (x, y, found) = (x + saved.0, y + saved.1, found + 1.0),
+            match saved_positions.get(&execution.units().list()[*unit].name) {
+                Some(saved_positions) => (x, y, count) = (x + saved_positions.0, y + saved_positions.1, count + 1.0),
                 None => absent += 1,
             }
         }
-        if found > 0.0 {
-            *position = (x / found, y / found);
+        if count > 0.0 {
+            *position = (x / count, y / count);
         }
     }
     absent

@@ -30,7 +30,7 @@ impl PerspectiveView for NetworkLoadView {
             title: "Network",
             group: ViewGroup::Communication,
             summary: "The load of the physical links of a network in each direction, on which the messages are routed.",
-            needs: "links between units; states for the status",
+            required_data: "links between units; states for the status",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
             options: &["measure", "topology", "order", "layout", "bins", "width"],
         }
@@ -126,14 +126,14 @@ fn inverse(order: &[usize]) -> Vec<u32> {
 /// An edge per link and direction with messages, and one per link without messages. The latter are
 /// first, so that the others cover them.
 fn edges(
-    measured: &MeasuredMessages<'_>,
+    messages: &MeasuredMessages<'_>,
     loads: &LinkLoads,
     links: &[(u32, u32)],
     scale: Option<SizeScale>,
     nodes: &[NetworkNode],
 ) -> Vec<NetworkEdge> {
     let edge = |(from, to): (u32, u32)| {
-        let load = loads.by_link.get(&(from, to)).map_or(0, |sum| measured.value(*sum));
+        let load = loads.by_link.get(&(from, to)).map_or(0, |sum| messages.value(*sum));
         let paint = scale.filter(|_| load > 0).map_or(ChartPaint::Faint, |scale| scale.paint(load));
         NetworkEdge { from, to, paint, value: number(load), bend: 0.0, is_dashed: false }
     };

@@ -90,13 +90,13 @@ impl NodeLayout {
             Self::Web => web(corner, dimensions),
             Self::Cube => oblique_box(corner, dimensions),
             Self::LateralCubes => {
-                let (half, rest) = split(corner, dimensions, 1);
-                let (x, y) = oblique_box(rest, dimensions.saturating_sub(1));
+                let (half, other_dimensions) = split(corner, dimensions, 1);
+                let (x, y) = oblique_box(other_dimensions, dimensions.saturating_sub(1));
                 (x + 1.9 * as_float(half), y)
             }
             Self::NestedCubes => {
-                let (half, rest) = split(corner, dimensions, 1);
-                let (x, y) = oblique_box(rest, dimensions.saturating_sub(1));
+                let (half, other_dimensions) = split(corner, dimensions, 1);
+                let (x, y) = oblique_box(other_dimensions, dimensions.saturating_sub(1));
                 let scale = if half == 0 { 1.0 } else { 0.43 };
                 (scale * (x - 0.69), scale * (y + 0.62))
             }

@@ -51,12 +51,12 @@ impl PointQuantity {
         })
     }
 
-    fn axis(self, largest: f64) -> ChartAxis {
+    fn axis(self, maximum: f64) -> ChartAxis {
         match self {
-            Self::Peer => ChartAxis::new("peer", AxisUnit::Count, largest),
-            Self::Type => ChartAxis::new("type", AxisUnit::Count, largest),
-            Self::Size => ChartAxis::new("size", AxisUnit::Bytes, largest),
-            Self::Distance => ChartAxis::new("distance in hops", AxisUnit::Count, largest),
+            Self::Peer => ChartAxis::new("peer", AxisUnit::Count, maximum),
+            Self::Type => ChartAxis::new("type", AxisUnit::Count, maximum),
+            Self::Size => ChartAxis::new("size", AxisUnit::Bytes, maximum),
+            Self::Distance => ChartAxis::new("distance in hops", AxisUnit::Count, maximum),
         }
     }
 }
@@ -78,7 +78,7 @@ impl PerspectiveView for NodeStatisticsView {
             title: "Node statistics",
             group: ViewGroup::Communication,
             summary: "The messages of one unit over time: their peers, types, sizes or distances.",
-            needs: "links between units",
+            required_data: "links between units",
             modes: &[TimeMode::Range, TimeMode::Moving],
             options: &["unit", "quantity", "order", "topology", "width"],
         }
@@ -109,8 +109,11 @@ impl PerspectiveView for NodeStatisticsView {
                 messages.iter().filter(|message| message.is_incoming == is_incoming).collect();
             let chart = axis.scatter(request, &list);
             if chart.points.len() < list.len() {
-                let (all, points) = (group_digits(list.len() as u64), group_digits(chart.points.len() as u64));
-                notes.push(format!("{title}: {all} messages are drawn as {points} points, because others cover them."));
+                let (message_count, points) =
+                    (group_digits(list.len() as u64), group_digits(chart.points.len() as u64));
+                notes.push(format!(
+                    "{title}: {message_count} messages are drawn as {points} points, because others cover them."
+                ));
             }
             panels.push(TitledPanel { title: title.to_owned(), panel: ChartPanel::Scatter(chart) });
         }
@@ -146,24 +149,24 @@ impl PerspectiveView for NodeStatisticsView {
 fn messages_of<'a>(
     execution: &Execution,
     request: &ViewRequest,
-    measured: &MeasuredMessages<'a>,
+    messages: &MeasuredMessages<'a>,
     unit: usize,
     topology: Topology,
 ) -> Vec<PeerMessage<'a>> {
     let range = message_range(execution, request.visible_range());
     let count = execution.units().count();
     let hops = |peer: u32| topology.distance(count, unit, peer as usize);
-    let outgoing = measured.messages.sent_by(unit, range).map(|message| PeerMessage {
+    let outgoing = messages.messages.sent_by(unit, range).map(|message| PeerMessage {
         message,
         is_incoming: false,
-        time: message.sent,
+        time: message.send_time,
         peer: message.to,
         hops: hops(message.to),
     });
-    let incoming = measured.messages.received_by(unit, range).map(|message| PeerMessage {
+    let incoming = messages.messages.received_by(unit, range).map(|message| PeerMessage {
         message,
         is_incoming: true,
-        time: message.received,
+        time: message.receive_time,
         peer: message.from,
         hops: hops(message.from),
     });
@@ -177,7 +180,7 @@ struct PointAxis {
     /// The places on the axis of the peers or values that occur.
     places: FxHashMap<u32, u32>,
     names: Vec<String>,
-    largest: f64,
+    maximum: f64,
 }
 
 impl PointAxis {
@@ -210,7 +213,7 @@ impl PointAxis {
             _ => value_name(execution.model(), *key),
         };
         let names = keys.iter().map(name).collect();
-        let largest = match quantity {
+        let maximum = match quantity {
             PointQuantity::Size => {
                 messages.iter().filter_map(|peer_message| peer_message.message.bytes).max().map_or(0.0, number)
             }
@@ -219,7 +222,7 @@ impl PointAxis {
             }
             PointQuantity::Peer | PointQuantity::Type => number(keys.len().saturating_sub(1) as u64),
         };
-        Ok(Self { quantity, places, names, largest })
+        Ok(Self { quantity, places, names, maximum })
     }
 
     fn value(&self, peer_message: &PeerMessage<'_>) -> Option<f64> {
@@ -240,7 +243,7 @@ impl PointAxis {
         let column =
             |time: i64| (i128::from(time) - i128::from(range.from.0)) * i128::from(request.columns.max(1)) / nanos;
         let height = |value: f64| match self.quantity {
-            PointQuantity::Size => (value / self.largest.max(1.0) * HEIGHTS).round() as i64,
+            PointQuantity::Size => (value / self.maximum.max(1.0) * HEIGHTS).round() as i64,
             _ => value as i64,
         };
         let mut covered: FxHashSet<(i128, i64)> = FxHashSet::default();
@@ -257,7 +260,7 @@ impl PointAxis {
             from: range.from.0,
             to: range.to.0,
             cursor: (range.from.0..=range.to.0).contains(&request.time.0).then_some(request.time.0),
-            axis: self.quantity.axis(self.largest),
+            axis: self.quantity.axis(self.maximum),
             categories: self.names.clone(),
             points: messages.iter().filter_map(point).collect(),
         }

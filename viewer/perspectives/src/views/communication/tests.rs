@@ -81,7 +81,7 @@ fn queues_have_values_now_and_their_maxima_so_far() {
 #[test]
 fn messages_that_are_never_received_are_pending_until_the_end() {
     let mut trace = example();
-    trace.unreceived = vec![
+    trace.unreceived_messages = vec![
         (message(0, 3, 60, i64::MAX, 1000), true),
         (message(2, 0, 70, i64::MAX, 2000), false),
         (message(1, 1, 80, i64::MAX, 4000), true),
@@ -112,7 +112,7 @@ fn messages_that_are_never_received_are_pending_until_the_end() {
     let execution = trace.execution();
     let only = chart(&execution, "traffic", &request(TimeMode::Range, 0, 100, &[]));
     assert_eq!(numbers(&only.table, "largest")[9], Some(3000.0));
-    for view in gallery::views().filter(|view| view.info().needs.contains("links between units")) {
+    for view in gallery::views().filter(|view| view.info().required_data.contains("links between units")) {
         for mode in view.info().modes {
             let answer = view.chart(&execution, &request(*mode, 75, 100, &[]));
             assert!(answer.is_ok(), "{}: {:?}", view.info().name, answer.err());
@@ -300,7 +300,7 @@ proptest! {
         let all: Vec<&TestMessage> = trace.between_units().collect();
         prop_assert_eq!(messages.list().len(), all.len());
         prop_assert_eq!(messages.within_units as usize, trace.messages.len() - all.len());
-        prop_assert_eq!(messages.backward as usize, all.iter().filter(|message| message.received < message.sent).count());
+        prop_assert_eq!(messages.backward_count as usize, all.iter().filter(|message| message.receive_time < message.send_time).count());
         let bytes = |message: &TestMessage| if trace.has_sizes { message.bytes } else { 0 };
         let total = |fits: &dyn Fn(&TestMessage) -> bool| -> [i64; 2] {
             let list = all.iter().filter(|message| fits(message));
@@ -308,16 +308,16 @@ proptest! {
         };
         prop_assert_eq!(messages.pending().at(time), total(&|message| message.is_pending(time)));
         prop_assert_eq!(messages.pending_at(GlobalNanos(time)).count() as i64, total(&|message| message.is_pending(time))[0]);
-        prop_assert_eq!(messages.sent_between(range(time, to)).len() as i64, total(&|message| time <= message.sent && message.sent < to)[0]);
+        prop_assert_eq!(messages.sent_between(range(time, to)).len() as i64, total(&|message| time <= message.send_time && message.send_time < to)[0]);
         prop_assert_eq!(
             messages.received_between(range(time, to)).count() as i64,
-            total(&|message| time <= message.received && message.received < to)[0]
+            total(&|message| time <= message.receive_time && message.receive_time < to)[0]
         );
-        prop_assert!(messages.by_receive().map(|message| message.received).is_sorted());
+        prop_assert!(messages.by_receive().map(|message| message.receive_time).is_sorted());
         let by_unit = messages.by_unit();
         for component in [MESSAGES, BYTES] {
             let sum = |list: &[crate::execution::messages::PendingSteps]| list.iter().map(|steps| steps.at(time)[component]).sum::<i64>();
-            prop_assert_eq!(sum(&by_unit.incoming), messages.pending().at(time)[component]);
+            prop_assert_eq!(sum(&by_unit.incoming_steps), messages.pending().at(time)[component]);
             prop_assert_eq!(sum(&by_unit.outgoing), messages.pending().at(time)[component]);
         }
     }
@@ -333,7 +333,7 @@ proptest! {
         let unit = unit % trace.units as usize;
         let bytes = |message: &TestMessage| if trace.has_sizes { message.bytes } else { 0 };
         // The receiver is `None` if it is unknown.
-        let unreceived = trace.unreceived.iter().map(|(message, is_addressed)| (message, is_addressed.then_some(message.to)));
+        let unreceived = trace.unreceived_messages.iter().map(|(message, is_addressed)| (message, is_addressed.then_some(message.to)));
         let all: Vec<(&TestMessage, Option<u32>)> = trace
             .between_units()
             .map(|message| (message, Some(message.to)))
@@ -346,10 +346,10 @@ proptest! {
         let by_unit = messages.by_unit();
         prop_assert_eq!(messages.pending().at(time), total(&|_, _| true));
         prop_assert_eq!(by_unit.outgoing[unit].at(time), total(&|from, _| from as usize == unit));
-        prop_assert_eq!(by_unit.incoming[unit].at(time), total(&|_, to| to == u32::try_from(unit).ok()));
-        prop_assert_eq!(by_unit.unaddressed.at(time), total(&|_, to| to.is_none()));
-        let incoming: i64 = by_unit.incoming.iter().map(|steps| steps.at(time)[MESSAGES]).sum();
-        prop_assert_eq!(incoming + by_unit.unaddressed.at(time)[MESSAGES], messages.pending().at(time)[MESSAGES]);
+        prop_assert_eq!(by_unit.incoming_steps[unit].at(time), total(&|_, to| to == u32::try_from(unit).ok()));
+        prop_assert_eq!(by_unit.unaddressed_steps.at(time), total(&|_, to| to.is_none()));
+        let incoming: i64 = by_unit.incoming_steps.iter().map(|steps| steps.at(time)[MESSAGES]).sum();
+        prop_assert_eq!(incoming + by_unit.unaddressed_steps.at(time)[MESSAGES], messages.pending().at(time)[MESSAGES]);
         prop_assert_eq!(messages.pending_at(GlobalNanos(time)).count() as i64, total(&|_, to| to.is_some())[0]);
         prop_assert_eq!(messages.list().len(), trace.between_units().count());
         prop_assert_eq!(messages.sent_between(range(0, 101)).len(), messages.list().len());
@@ -361,7 +361,7 @@ proptest! {
         if execution.messages().is_err() {
             return Ok(());
         }
-        let sent = |message: &&TestMessage| message.sent < to;
+        let sent = |message: &&TestMessage| message.send_time < to;
         let expected = [
             (TimeMode::At, 100, sums(trace.between_units().filter(|message| message.is_pending(time)))),
             (TimeMode::Range, to, sums(trace.between_units().filter(sent))),

@@ -26,7 +26,7 @@ impl PerspectiveView for TrafficView {
             title: "Traffic",
             group: ViewGroup::Communication,
             summary: "Messages or bytes that have been sent and not yet received, over time.",
-            needs: "links between units",
+            required_data: "links between units",
             modes: &[TimeMode::Range, TimeMode::Moving],
             options: &["measure", "unit", "direction", "width"],
         }
@@ -39,11 +39,11 @@ impl PerspectiveView for TrafficView {
         let steps = pending_steps(&measured, unit, direction);
         let (range, component) = (request.visible_range(), measured.component());
         let columns = steps.columns(range, request.columns.max(1));
-        let (least, largest) = extent(&columns, component);
+        let (minimum, maximum) = extent(&columns, component);
         let value = |column: &StepColumn<2>| {
             let extremes = column.extremes;
-            let (least, largest) = (signed_number(extremes.min[component]), signed_number(extremes.max[component]));
-            LevelExtremes { least, largest }
+            let (minimum, maximum) = (signed_number(extremes.min[component]), signed_number(extremes.max[component]));
+            LevelExtremes { minimum, maximum }
         };
         let label = format!("pending {}", measured.word());
         let paint = ChartPaint::Series(0);
@@ -54,7 +54,7 @@ impl PerspectiveView for TrafficView {
             extremes: columns.iter().map(value).collect(),
         };
         let cursor = (range.from.0..=range.to.0).contains(&request.time.0).then_some(request.time.0);
-        let axis = ChartAxis::new(label.clone(), measured.axis_unit(), signed_number(largest));
+        let axis = ChartAxis::new(label.clone(), measured.axis_unit(), signed_number(maximum));
         let levels =
             LevelChart { from: range.from.0, to: range.to.0, cursor, axis, stacked: false, series: vec![series] };
         let mut notes = measured.notes();
@@ -64,7 +64,7 @@ impl PerspectiveView for TrafficView {
         let name = unit.map(|unit| execution.units().list()[unit].name.clone());
         let scope = name.map_or_else(|| "all units".to_owned(), |name| format!("{} {name}", direction_text(direction)));
         let text = |number: i64| measured.text(number.unsigned_abs());
-        let span = format!("from {} to {}", text(least), text(largest));
+        let span = format!("from {} to {}", text(minimum), text(maximum));
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::subtitle(&[captions::mode_caption(request), scope, span]),
@@ -86,19 +86,19 @@ fn direction_text(direction: MessageDirection) -> &'static str {
 
 /// The pending messages of all units, or of one.
 fn pending_steps<'a>(
-    measured: &MeasuredMessages<'a>,
+    messages: &MeasuredMessages<'a>,
     unit: Option<usize>,
     direction: MessageDirection,
 ) -> Cow<'a, PendingSteps> {
     let Some(unit) = unit.and_then(|unit| u32::try_from(unit).ok()) else {
-        return Cow::Borrowed(measured.messages.pending());
+        return Cow::Borrowed(messages.messages.pending());
     };
     let fits = |from: u32, to: Option<u32>| match direction {
         MessageDirection::Both => to == Some(unit) || from == unit,
         MessageDirection::Incoming => to == Some(unit),
         MessageDirection::Outgoing => from == unit,
     };
-    Cow::Owned(measured.messages.pending_of(fits))
+    Cow::Owned(messages.messages.pending_of(fits))
 }
 
 /// The smallest and largest values of all columns.
@@ -108,8 +108,8 @@ fn extent(columns: &[StepColumn<2>], component: usize) -> (i64, i64) {
     (least.unwrap_or(0), largest.unwrap_or(0))
 }
 
-fn table(columns: &[StepColumn<2>], request: &ViewRequest, measured: &MeasuredMessages<'_>) -> ChartTable {
-    let axis_unit = measured.axis_unit();
+fn table(columns: &[StepColumn<2>], request: &ViewRequest, messages: &MeasuredMessages<'_>) -> ChartTable {
+    let axis_unit = messages.axis_unit();
     let mut table = ChartTable::new(&[
         ("from, s", AxisUnit::Nanos),
         ("to, s", AxisUnit::Nanos),
@@ -117,7 +117,7 @@ fn table(columns: &[StepColumn<2>], request: &ViewRequest, measured: &MeasuredMe
         ("smallest", axis_unit),
         ("largest", axis_unit),
     ]);
-    let component = measured.component();
+    let component = messages.component();
     let column_ranges = request.visible_range().columns(request.columns.max(1));
     table.rows.extend(column_ranges.zip(columns).map(|(column_range, column)| {
         let numbers = [

@@ -22,7 +22,7 @@ impl PerspectiveView for ExecutionClock {
             title: "Clock",
             group: ViewGroup::Execution,
             summary: "The time cursor, and the percentage of the trace until then.",
-            needs: "",
+            required_data: "",
             modes: &[TimeMode::At],
             options: &[],
         }

@@ -17,10 +17,10 @@ use crate::views::measured_messages::{MessageSum, number, signed_number};
 /// The messages between a unit and a peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct PeerSums {
-    sent: MessageSum,
-    received: MessageSum,
+    sent_messages: MessageSum,
+    received_messages: MessageSum,
     /// The time for which the unit is in a receive before the peer sends, in nanoseconds.
-    blocked: i64,
+    blocked_time: i64,
 }
 
 /// The messages between a unit and its peers.
@@ -46,12 +46,12 @@ impl PeerStatistics {
     ) -> Result<Self, PerspectiveError> {
         let mut by_peer: BTreeMap<u32, PeerSums> = BTreeMap::new();
         for message in messages.sent_by(unit, range) {
-            by_peer.entry(message.to).or_default().sent.add(message);
+            by_peer.entry(message.to).or_default().sent_messages.add(message);
         }
         // Of several messages that end in one state, the one that is sent last decides.
         let mut receives: FxHashMap<EntityId, BlockedReceive> = FxHashMap::default();
         for message in messages.received_by(unit, range) {
-            by_peer.entry(message.from).or_default().received.add(message);
+            by_peer.entry(message.from).or_default().received_messages.add(message);
             if let Some((state, blocked)) = blocked_receive(execution, unit, message, range.from.0)? {
                 let longest = receives.entry(state).or_insert(blocked);
                 if blocked.nanos > longest.nanos {
@@ -60,7 +60,7 @@ impl PeerStatistics {
             }
         }
         for blocked in receives.into_values() {
-            by_peer.entry(blocked.peer).or_default().blocked += blocked.nanos;
+            by_peer.entry(blocked.peer).or_default().blocked_time += blocked.nanos;
         }
         Ok(Self { by_peer })
     }
@@ -76,16 +76,16 @@ impl PeerStatistics {
             ("bytes received", AxisUnit::Bytes),
         ]);
         let mut peers: Vec<(&u32, &PeerSums)> = self.by_peer.iter().collect();
-        peers.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.blocked));
+        peers.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.blocked_time));
         let bytes = |sum: MessageSum| TableValue::from(has_sizes.then(|| number(sum.bytes)));
         table.rows.extend(peers.into_iter().map(|(peer, sums)| {
             vec![
                 execution.units().list()[*peer as usize].name.as_str().into(),
-                signed_number(sums.blocked).into(),
-                number(sums.sent.count).into(),
-                bytes(sums.sent),
-                number(sums.received.count).into(),
-                bytes(sums.received),
+                signed_number(sums.blocked_time).into(),
+                number(sums.sent_messages.count).into(),
+                bytes(sums.sent_messages),
+                number(sums.received_messages.count).into(),
+                bytes(sums.received_messages),
             ]
         }));
         table
@@ -99,8 +99,8 @@ fn blocked_receive(
     message: &UnitMessage,
     from: i64,
 ) -> Result<Option<(EntityId, BlockedReceive)>, PerspectiveError> {
-    let state = innermost_state(execution, unit, message.received.saturating_sub(1))?;
+    let state = innermost_state(execution, unit, message.receive_time.saturating_sub(1))?;
     let Some(state) = state.filter(|state| state.category != ActivityCategory::Busy) else { return Ok(None) };
-    let nanos = message.sent.min(state.life.to.0).saturating_sub(state.life.from.0.max(from));
+    let nanos = message.send_time.min(state.life.to.0).saturating_sub(state.life.from.0.max(from));
     Ok((nanos > 0).then_some((state.id, BlockedReceive { peer: message.from, nanos })))
 }

@@ -32,7 +32,7 @@ pub(crate) struct PhasePortrait;
 /// The points of the curve with their tasks.
 struct PortraitCurve {
     points: Vec<PortraitPoint>,
-    common: Vec<Option<u32>>,
+    common_tasks: Vec<Option<u32>>,
 }
 
 impl PerspectiveView for PhasePortrait {
@@ -43,7 +43,7 @@ impl PerspectiveView for PhasePortrait {
             title: "Phase portrait",
             group: ViewGroup::Execution,
             summary: "The percentage of busy units against the volume of communication, as a curve over time.",
-            needs: "states and links; tasks for the colours",
+            required_data: "states and links; tasks for the colours",
             modes: &[TimeMode::Range, TimeMode::Moving],
             options: &["width", "measure", "count", "unit"],
         }
@@ -77,22 +77,22 @@ impl PerspectiveView for PhasePortrait {
         let settings = (request.range, range, request.columns, window.width, counts_bytes);
         let choices = (request.options.counts_overhead, selected);
         let curve = execution.derived(&format!("{} {settings:?} {choices:?}", self.info().name), || {
-            let common = if tasks.is_empty() {
+            let common_tasks = if tasks.is_empty() {
                 vec![None; times.len()]
             } else {
                 shown_tasks(execution, selected, request.range, &times)?
             };
-            let points = points(execution, request, (messages, counts_bytes), window, &times, &common)?;
-            Ok(PortraitCurve { points, common })
+            let points = points(execution, request, (messages, counts_bytes), window, &times, &common_tasks)?;
+            Ok(PortraitCurve { points, common_tasks })
         })?;
-        let PortraitCurve { points, common } = curve.as_ref();
+        let PortraitCurve { points, common_tasks } = curve.as_ref();
         let quantity = if counts_bytes { "pending bytes" } else { "pending messages" };
         let counted = if request.options.counts_overhead { "busy and overhead units" } else { "busy units" };
         let cursor = (range.from.0..=range.to.0).contains(&request.time.0);
         // The plane is the same for all executions, so that their portraits can be compared.
         let chart = PortraitChart {
-            horizontal: ChartAxis::up_to(format!("{quantity}, % of the maximum"), AxisUnit::Percent, 100.0),
-            vertical: ChartAxis::up_to(counted, AxisUnit::Percent, 100.0),
+            horizontal_axis: ChartAxis::up_to(format!("{quantity}, % of the maximum"), AxisUnit::Percent, 100.0),
+            vertical_axis: ChartAxis::up_to(counted, AxisUnit::Percent, 100.0),
             cursor: times.partition_point(|time| *time <= request.time.0).checked_sub(1).filter(|_| cursor),
             points: points.clone(),
         };
@@ -101,9 +101,9 @@ impl PerspectiveView for PhasePortrait {
         Ok(ViewChart {
             title: self.info().title.to_owned(),
             subtitle: captions::subtitle(&[captions::range_caption(request), smoothing, colored]),
-            table: request.table(|| table(&chart, tasks, common)),
+            table: request.table(|| table(&chart, tasks, common_tasks)),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Portrait(chart) }],
-            legend: legend(tasks, common),
+            legend: legend(tasks, common_tasks),
             notes: no_tasks.into_iter().collect(),
         })
     }
@@ -152,12 +152,12 @@ fn points(
 /// selected unit, those that most units execute.
 fn shown_tasks(
     execution: &Execution,
-    selected: Option<usize>,
+    selected_task: Option<usize>,
     range: TimeRange,
     times: &[i64],
 ) -> Result<Vec<Option<u32>>, PerspectiveError> {
     let last_of_window = times.iter().map(|time| time.saturating_sub(1).max(range.from.0));
-    if let Some(unit) = selected {
+    if let Some(unit) = selected_task {
         let tasks = execution.tasks()?;
         return Ok(last_of_window.map(|time| tasks.at(unit, time)).collect());
     }
@@ -175,8 +175,8 @@ fn most_common_task(tasks: &[TaskPoint]) -> Option<u32> {
 }
 
 /// The tasks that occur, by number. At most [`MAX_TASKS`].
-fn legend(tasks: &[ExecutionTask], common: &[Option<u32>]) -> Vec<LegendItem> {
-    let mut shown: Vec<u32> = common.iter().copied().flatten().collect();
+fn legend(tasks: &[ExecutionTask], common_tasks: &[Option<u32>]) -> Vec<LegendItem> {
+    let mut shown: Vec<u32> = common_tasks.iter().copied().flatten().collect();
     shown.sort_unstable();
     shown.dedup();
     let mut shown: Vec<&ExecutionTask> = shown.into_iter().filter_map(|task| tasks.get(task as usize)).collect();
@@ -186,14 +186,14 @@ fn legend(tasks: &[ExecutionTask], common: &[Option<u32>]) -> Vec<LegendItem> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "CSV has times as decimal numbers")]
-fn table(chart: &PortraitChart, tasks: &[ExecutionTask], common: &[Option<u32>]) -> ChartTable {
+fn table(chart: &PortraitChart, tasks: &[ExecutionTask], common_tasks: &[Option<u32>]) -> ChartTable {
     let mut table = ChartTable::new(&[
         ("time", AxisUnit::Nanos),
-        (&chart.horizontal.label, AxisUnit::Percent),
-        (&format!("{}, %", chart.vertical.label), AxisUnit::Percent),
+        (&chart.horizontal_axis.label, AxisUnit::Percent),
+        (&format!("{}, %", chart.vertical_axis.label), AxisUnit::Percent),
         ("task", AxisUnit::Count),
     ]);
-    table.rows.extend(chart.points.iter().zip(common).map(|(point, task)| {
+    table.rows.extend(chart.points.iter().zip(common_tasks).map(|(point, task)| {
         let task = task.and_then(|task| tasks.get(task as usize));
         let name = task.map_or(TableValue::Absent, |task| TableValue::Text(task.name.clone()));
         vec![TableValue::Number(point.time as f64), TableValue::Number(point.x), TableValue::Number(point.y), name]

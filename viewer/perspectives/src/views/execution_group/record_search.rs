@@ -154,20 +154,20 @@ impl<'a> RecordSearch<'a> {
         let (mut best, mut nanos) = (FoundRecords::default(), self.first_nanos);
         loop {
             let range = part(nanos);
-            let mut found = self.collect(&range)?;
-            if found.is_cut && nanos <= low.saturating_add(1) {
+            let mut records = self.collect(&range)?;
+            if records.is_cut && nanos <= low.saturating_add(1) {
                 // A single timestamp has too many records.
-                found.records.append(&mut best.records);
-                found.records.sort_unstable();
-                found.records.dedup();
-                return Ok(found);
+                records.records.append(&mut best.records);
+                records.records.sort_unstable();
+                records.records.dedup();
+                return Ok(records);
             }
-            if found.is_cut {
+            if records.is_cut {
                 high = Some(nanos);
-            } else if found.records.len() >= count || range == longest {
-                return Ok(found);
+            } else if records.records.len() >= count || range == longest {
+                return Ok(records);
             } else {
-                (low, best) = (nanos, found);
+                (low, best) = (nanos, records);
             }
             nanos = high.map_or_else(|| nanos.saturating_mul(4), |high| low + ((high - low) / 2).max(1));
         }
@@ -192,39 +192,39 @@ impl<'a> RecordSearch<'a> {
     }
 
     /// Adds the records of a list of states or events.
-    fn collect_list(&self, list: RecordList, range: &Range<i64>, found: &mut FoundRecords) -> Result<(), QueryError> {
+    fn collect_list(&self, list: RecordList, range: &Range<i64>, records: &mut FoundRecords) -> Result<(), QueryError> {
         match list {
             RecordList::States(lane) => {
                 let states = self.source.states(lane, overlap_range(range), MAX_PER_LIST)?;
-                found.is_cut |= states.total > states.items.len() as u64;
+                records.is_cut |= states.total > states.items.len() as u64;
                 for state in states.items {
                     let TimeRange { from, to } = state.life;
                     let ends = [(from.0, TraceRecordKind::StateBegin), (to.0, TraceRecordKind::StateEnd)];
                     for (time, kind) in ends.into_iter().filter(|(time, _)| range.contains(time)) {
                         let (container, ty, entity) = (lane.container, lane.ty, state.id);
-                        found.records.push(TraceRecord { time, kind, container, ty, entity });
+                        records.records.push(TraceRecord { time, kind, container, ty, entity });
                     }
                 }
             }
             RecordList::Events(container, ty) => {
                 let events = self.source.events(container, ty, overlap_range(range), MAX_PER_LIST)?;
-                found.is_cut |= events.total > events.items.len() as u64;
+                records.is_cut |= events.total > events.items.len() as u64;
                 for event in events.items.into_iter().filter(|event| range.contains(&event.time.0)) {
                     let (time, kind, entity) = (event.time.0, TraceRecordKind::Event, event.id);
-                    found.records.push(TraceRecord { time, kind, container, ty, entity });
+                    records.records.push(TraceRecord { time, kind, container, ty, entity });
                 }
             }
         }
         Ok(())
     }
 
-    fn collect_links(&self, range: &Range<i64>, found: &mut FoundRecords) -> Result<(), QueryError> {
+    fn collect_links(&self, range: &Range<i64>, records: &mut FoundRecords) -> Result<(), QueryError> {
         for ty in &self.links {
-            if found.is_full() {
+            if records.is_full() {
                 break;
             }
             let links = self.source.links(*ty, overlap_range(range), MAX_LINKS)?;
-            found.is_cut |= links.total > links.items.len() as u64;
+            records.is_cut |= links.total > links.items.len() as u64;
             for link in links.items {
                 let ends = [
                     (link.start_time.0, TraceRecordKind::Send, link.start),
@@ -232,7 +232,7 @@ impl<'a> RecordSearch<'a> {
                 ];
                 for (time, kind, container) in ends {
                     if range.contains(&time) && self.containers.contain(container) {
-                        found.records.push(TraceRecord { time, kind, container, ty: *ty, entity: link.id });
+                        records.records.push(TraceRecord { time, kind, container, ty: *ty, entity: link.id });
                     }
                 }
             }

@@ -288,22 +288,22 @@ mod tests {
     #[test]
     fn a_search_reads_the_states_around_its_time() {
         let source = CountingSource(example_program(2, 3, 60), AtomicUsize::new(0));
-        let (extent, model, all) = (source.0.extent(), source.0.model(), source.0.states.len());
+        let (extent, model, state_count) = (source.0.extent(), source.0.model(), source.0.states.len());
         let lists = record_lists(&source, &model, |_| true);
-        let slices = RecordSlices::with_windows(lists, extent, 2 * all as u64, 1);
+        let slices = RecordSlices::with_windows(lists, extent, 2 * state_count as u64, 1);
         let middle = i64::midpoint(extent.from.0, extent.to.0);
         let states_read = |time: i64| {
-            let before = source.1.load(Ordering::Relaxed);
+            let old_count = source.1.load(Ordering::Relaxed);
             let lists = slices.lists(&source, &(time..time + 1000)).expect("no error");
             assert!(lists.len() < slices.lists.len());
-            source.1.load(Ordering::Relaxed) - before
+            source.1.load(Ordering::Relaxed) - old_count
         };
         let first = states_read(middle);
-        assert!(0 < first && first * 10 < all, "{first} of {all}");
+        assert!(0 < first && first * 10 < state_count, "{first} of {state_count}");
         assert_eq!(states_read(middle + 5000), 0, "the window is in memory");
         // All windows together are few, so that each state is read a few times at most.
         let nanos = extent.to.0 - extent.from.0;
         let sum: usize = (0..1000).map(|part| states_read(extent.from.0 + nanos * part / 1001)).sum();
-        assert!(sum < 3 * all, "{sum} of {all}");
+        assert!(sum < 3 * state_count, "{sum} of {state_count}");
     }
 }

@@ -50,7 +50,7 @@ impl PerspectiveView for StatisticalSummaryView {
             title: "Statistical summary",
             group: ViewGroup::Execution,
             summary: "Utilization and communication of each unit and of all units, as a table.",
-            needs: "states or links between units",
+            required_data: "states or links between units",
             modes: &[TimeMode::Range, TimeMode::Moving, TimeMode::At],
             options: &["order", "topology", "unit", "width"],
         }
@@ -132,14 +132,14 @@ fn peers(execution: &Execution, request: &ViewRequest, unit: usize) -> Result<Vi
 fn row(name: &str, statistics: &UnitStatistics, unit: Option<usize>) -> Vec<TableValue> {
     let mut row = vec![TableValue::from(name)];
     if let Some(times) = &statistics.times {
-        let times = unit.map_or(times.all, |unit| times.by_unit[unit]);
+        let times = unit.map_or(times.totals, |unit| times.by_unit[unit]);
         let sum: f64 = times.iter().sum();
         for time in times {
             row.extend([time.into(), (sum > 0.0).then(|| 100.0 * time / sum).into()]);
         }
     }
     if let Some(messages) = &statistics.messages {
-        let statistics = unit.map_or(&messages.all, |unit| &messages.by_unit[unit]);
+        let statistics = unit.map_or(&messages.totals, |unit| &messages.by_unit[unit]);
         row.extend(communication(statistics, messages.has_sizes));
     }
     row
@@ -149,18 +149,18 @@ fn communication(statistics: &MessageStatistics, has_sizes: bool) -> [TableValue
     let sized = |value: Option<f64>| TableValue::from(value.filter(|_| has_sizes));
     let per = |sum: f64, count: u64| (count > 0).then(|| sum / number(count));
     [
-        number(statistics.sent.count).into(),
-        sized(Some(number(statistics.sent.bytes))),
-        number(statistics.received.count).into(),
-        sized(Some(number(statistics.received.bytes))),
-        sized(per(number(statistics.sent.bytes), statistics.sized)),
-        sized(statistics.smallest.map(number)),
-        sized(statistics.largest.map(number)),
+        number(statistics.sent_messages.count).into(),
+        sized(Some(number(statistics.sent_messages.bytes))),
+        number(statistics.received_messages.count).into(),
+        sized(Some(number(statistics.received_messages.bytes))),
+        sized(per(number(statistics.sent_messages.bytes), statistics.sized)),
+        sized(statistics.min_bytes.map(number)),
+        sized(statistics.max_bytes.map(number)),
         number(statistics.hops).into(),
-        per(number(statistics.hops), statistics.sent.count).into(),
+        per(number(statistics.hops), statistics.sent_messages.count).into(),
         f64::from(statistics.most_hops).into(),
         signed_number(statistics.queue[0]).into(),
         sized(Some(signed_number(statistics.queue[1]))),
-        per(statistics.latency(), statistics.received.count).into(),
+        per(statistics.latency(), statistics.received_messages.count).into(),
     ]
 }

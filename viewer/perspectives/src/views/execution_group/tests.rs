@@ -107,7 +107,7 @@ proptest! {
         let execution = trace.execution();
         let table = chart(&execution, "trace-records", &request(TimeMode::At, time, 100, &[])).table;
         let mut all: Vec<i64> = trace.states.iter().flat_map(|state| [state.1, state.2]).collect();
-        all.extend(trace.messages.iter().flat_map(|message| [message.sent, message.received]));
+        all.extend(trace.messages.iter().flat_map(|message| [message.send_time, message.receive_time]));
         all.sort_unstable();
         let until = all.partition_point(|record| *record <= time);
         let expected = &all[until.saturating_sub(16)..(until + 16).min(all.len())];

@@ -22,7 +22,7 @@ impl PerspectiveView for TraceRecordsView {
             title: "Trace records",
             group: ViewGroup::Execution,
             summary: "The records of the trace around the time cursor.",
-            needs: "states, events or links",
+            required_data: "states, events or links",
             modes: &[TimeMode::At],
             options: &["unit"],
         }
@@ -31,9 +31,9 @@ impl PerspectiveView for TraceRecordsView {
     fn chart(&self, execution: &Execution, request: &ViewRequest) -> Result<ViewChart, PerspectiveError> {
         let unit = request.options.selected_unit(execution)?;
         let search = RecordSearch::new(execution, unit)?;
-        let before = search.records_before(request.time.0, RECORDS)?;
-        let after = search.records_after(request.time.0, RECORDS)?;
-        let is_cut = before.is_cut || after.is_cut;
+        let earlier_records = search.records_before(request.time.0, RECORDS)?;
+        let later_records = search.records_after(request.time.0, RECORDS)?;
+        let is_cut = earlier_records.is_cut || later_records.is_cut;
         let mut table = ChartTable::new(&[
             ("present", AxisUnit::Count),
             ("time, s", AxisUnit::Nanos),
@@ -42,11 +42,11 @@ impl PerspectiveView for TraceRecordsView {
             ("value", AxisUnit::Count),
             ("fields", AxisUnit::Count),
         ]);
-        let present = before.records.last().map(|record| record.time);
-        for record in before.records.iter().chain(&after.records) {
+        let present = earlier_records.records.last().map(|record| record.time);
+        for record in earlier_records.records.iter().chain(&later_records.records) {
             table.rows.push(row(execution, record, present == Some(record.time))?);
         }
-        table.present_row = before.records.len().checked_sub(1);
+        table.present_row = earlier_records.records.len().checked_sub(1);
         let mut notes = Vec::new();
         if is_cut {
             notes.push("Too many records have the same timestamp. The list has only some of them.".to_owned());
@@ -60,7 +60,11 @@ impl PerspectiveView for TraceRecordsView {
             subtitle: captions::subtitle(&[
                 captions::time_caption(request),
                 name,
-                format!("{} records until then, {} after it", before.records.len(), after.records.len()),
+                format!(
+                    "{} records until then, {} after it",
+                    earlier_records.records.len(),
+                    later_records.records.len()
+                ),
             ]),
             panels: vec![TitledPanel { title: String::new(), panel: ChartPanel::Table(table.clone()) }],
             legend: Vec::new(),

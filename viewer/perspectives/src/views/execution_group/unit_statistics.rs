@@ -29,27 +29,27 @@ pub(crate) struct UnitStatistics {
 #[derive(Debug)]
 pub(crate) struct TimeStatistics {
     pub(crate) by_unit: Vec<[f64; 3]>,
-    pub(crate) all: [f64; 3],
+    pub(crate) totals: [f64; 3],
 }
 
 /// The messages of each unit and of all units.
 #[derive(Debug)]
 pub(crate) struct MessageTotals {
     pub(crate) by_unit: Vec<MessageStatistics>,
-    pub(crate) all: MessageStatistics,
+    pub(crate) totals: MessageStatistics,
     pub(crate) has_sizes: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MessageStatistics {
-    pub(crate) sent: MessageSum,
-    pub(crate) received: MessageSum,
+    pub(crate) sent_messages: MessageSum,
+    pub(crate) received_messages: MessageSum,
     /// The number of sent messages with a size.
     pub(crate) sized: u64,
     /// The smallest size of a sent message.
-    pub(crate) smallest: Option<u64>,
+    pub(crate) min_bytes: Option<u64>,
     /// The largest size of a sent message.
-    pub(crate) largest: Option<u64>,
+    pub(crate) max_bytes: Option<u64>,
     /// The hops of all sent messages.
     pub(crate) hops: u64,
     /// The largest number of hops of a sent message.
@@ -62,11 +62,11 @@ pub(crate) struct MessageStatistics {
 
 impl MessageStatistics {
     fn add_sent(&mut self, message: &UnitMessage, hops: u32) {
-        self.sent.add(message);
+        self.sent_messages.add(message);
         if let Some(bytes) = message.bytes {
             self.sized += 1;
-            self.smallest = Some(self.smallest.map_or(bytes, |least| least.min(bytes)));
-            self.largest = Some(self.largest.map_or(bytes, |largest| largest.max(bytes)));
+            self.min_bytes = Some(self.min_bytes.map_or(bytes, |least| least.min(bytes)));
+            self.max_bytes = Some(self.max_bytes.map_or(bytes, |largest| largest.max(bytes)));
         }
         self.hops += u64::from(hops);
         self.most_hops = self.most_hops.max(hops);
@@ -74,17 +74,17 @@ impl MessageStatistics {
 
     /// A message that is received before it is sent has no latency.
     fn add_received(&mut self, message: &UnitMessage) {
-        self.received.add(message);
-        self.latency += i128::from(message.pending_until()) - i128::from(message.sent);
+        self.received_messages.add(message);
+        self.latency += i128::from(message.pending_until()) - i128::from(message.send_time);
     }
 
     /// Adds other messages. Queues are left out.
     fn combine(&mut self, other: &Self) {
-        self.sent.combine(other.sent);
-        self.received.combine(other.received);
+        self.sent_messages.combine(other.sent_messages);
+        self.received_messages.combine(other.received_messages);
         self.sized += other.sized;
-        self.smallest = self.smallest.into_iter().chain(other.smallest).min();
-        self.largest = self.largest.max(other.largest);
+        self.min_bytes = self.min_bytes.into_iter().chain(other.min_bytes).min();
+        self.max_bytes = self.max_bytes.max(other.max_bytes);
         self.hops += other.hops;
         self.most_hops = self.most_hops.max(other.most_hops);
         self.latency += other.latency;
@@ -133,14 +133,14 @@ impl TimeStatistics {
     #[expect(clippy::cast_precision_loss, reason = "a time of a table is rounded")]
     fn new(execution: &Execution, range: TimeRange) -> Result<Self, PerspectiveError> {
         let activity = execution.activity()?;
-        let (mut by_unit, mut all) = (Vec::with_capacity(activity.units()), [0.0; 3]);
+        let (mut by_unit, mut totals) = (Vec::with_capacity(activity.units()), [0.0; 3]);
         for unit in 0..activity.units() {
             let parts = activity.timelines(unit).len().max(1) as f64;
             let times = activity.times(unit, range).map(|time| time as f64 / parts);
-            all.iter_mut().zip(times).for_each(|(sum, time): (&mut f64, f64)| *sum += time);
+            totals.iter_mut().zip(times).for_each(|(sum, time): (&mut f64, f64)| *sum += time);
             by_unit.push(times);
         }
-        Ok(Self { by_unit, all })
+        Ok(Self { by_unit, totals })
     }
 }
 
@@ -158,14 +158,14 @@ impl MessageTotals {
             Ok(MessageBlocks::new(messages, size, (topology, count)))
         })?;
         let mut by_unit = blocks.statistics_between(messages, range);
-        let mut all = MessageStatistics::default();
-        by_unit.iter().for_each(|unit| all.combine(unit));
-        for (unit, incoming) in by_unit.iter_mut().zip(&messages.by_unit().incoming) {
+        let mut totals = MessageStatistics::default();
+        by_unit.iter().for_each(|unit| totals.combine(unit));
+        for (unit, incoming) in by_unit.iter_mut().zip(&messages.by_unit().incoming_steps) {
             unit.queue = incoming.maximum(range);
         }
         // The queue of all units is the number of pending messages.
-        all.queue = messages.pending().maximum(range);
-        Ok(Self { by_unit, all, has_sizes: messages.has_sizes() })
+        totals.queue = messages.pending().maximum(range);
+        Ok(Self { by_unit, totals, has_sizes: messages.has_sizes() })
     }
 }
 
@@ -177,14 +177,14 @@ struct MessageBlocks {
     /// Messages per block.
     size: usize,
     /// The senders, for each block of messages by timestamp of the send.
-    sent: Vec<Vec<MessageStatistics>>,
+    sent_statistics: Vec<Vec<MessageStatistics>>,
     /// The receivers, for each block of messages by timestamp of the receive.
-    received: Vec<Vec<MessageStatistics>>,
+    received_statistics: Vec<Vec<MessageStatistics>>,
 }
 
 impl MessageBlocks {
     fn new(messages: &UnitMessages, size: usize, (topology, units): (Topology, usize)) -> Self {
-        let mut blocks = Self { topology, units, size, sent: Vec::new(), received: Vec::new() };
+        let mut blocks = Self { topology, units, size, sent_statistics: Vec::new(), received_statistics: Vec::new() };
         let jobs = (0..messages.list().len() / size).map(|block| block * size..(block + 1) * size).collect();
         let of_block = |places: Range<usize>| {
             let (mut sent, mut received) = (blocks.no_messages(), blocks.no_messages());
@@ -193,7 +193,7 @@ impl MessageBlocks {
             (sent, received)
         };
         let by_block = map_in_order(jobs, MAX_THREADS, of_block);
-        (blocks.sent, blocks.received) = by_block.into_iter().unzip();
+        (blocks.sent_statistics, blocks.received_statistics) = by_block.into_iter().unzip();
         blocks
     }
 
@@ -213,10 +213,10 @@ impl MessageBlocks {
         let mut by_unit = self.no_messages();
         let (edges, blocks) = self.parts(messages.send_places(range));
         edges.into_iter().for_each(|places| self.add_sent(&messages.list()[places], &mut by_unit));
-        self.sent[blocks].iter().for_each(|block| combine(&mut by_unit, block));
+        self.sent_statistics[blocks].iter().for_each(|block| combine(&mut by_unit, block));
         let (edges, blocks) = self.parts(messages.receive_places(range));
         edges.into_iter().for_each(|places| add_received(messages.received_at(places), &mut by_unit));
-        self.received[blocks].iter().for_each(|block| combine(&mut by_unit, block));
+        self.received_statistics[blocks].iter().for_each(|block| combine(&mut by_unit, block));
         by_unit
     }
 

@@ -42,7 +42,7 @@ impl PerspectiveView for TaskCount {
             title: "Task count",
             group: ViewGroup::Tasks,
             summary: "The number of units that execute each task.",
-            needs: "states of tasks",
+            required_data: "states of tasks",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
             options: &["sort", "width"],
         }

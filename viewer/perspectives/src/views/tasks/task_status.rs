@@ -66,7 +66,7 @@ impl PerspectiveView for TaskStatus {
             title: "Task status",
             group: ViewGroup::Tasks,
             summary: "Whether each task has begun, is in progress, or is completed.",
-            needs: "states of tasks",
+            required_data: "states of tasks",
             modes: &[TimeMode::At],
             options: &["sort"],
         }

@@ -28,7 +28,7 @@ impl PerspectiveView for TaskSummary {
             title: "Task summary",
             group: ViewGroup::Tasks,
             summary: "The time from the first begin to the last end of each task.",
-            needs: "states of tasks",
+            required_data: "states of tasks",
             modes: &[TimeMode::Range, TimeMode::Moving],
             options: &["sort", "width"],
         }
@@ -49,7 +49,7 @@ impl PerspectiveView for TaskSummary {
         let outside_tasks = match outside_tasks {
             0 => None,
             1 => Some("1 task is outside of the time range.".to_owned()),
-            many => Some(format!("{many} tasks are outside of the time range.")),
+            count => Some(format!("{count} tasks are outside of the time range.")),
         };
         let grouped = order.note(MAX_BARS, "Each bar reaches from the first begin to the last end");
         Ok(ViewChart {

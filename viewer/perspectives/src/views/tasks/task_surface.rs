@@ -31,7 +31,7 @@ impl PerspectiveView for TaskSurface {
             title: "Task surface",
             group: ViewGroup::Tasks,
             summary: "For each task and column of time, the mean number of units that execute the task.",
-            needs: "states of tasks",
+            required_data: "states of tasks",
             modes: &[TimeMode::Range, TimeMode::Moving],
             options: &["sort", "width"],
         }
@@ -96,13 +96,19 @@ fn mean_units(execution: &Execution, columns: &[TimeRange]) -> Result<Vec<Vec<f6
     }
     let edges = columns.first().map(|column| column.from.0).into_iter();
     let edges: Vec<i64> = edges.chain(columns.iter().map(|column| column.to.0)).collect();
-    let (mut means, mut before) = (Vec::with_capacity(columns.len()), Vec::new());
+    let (mut means, mut previous_integrals) = (Vec::with_capacity(columns.len()), Vec::new());
     active.visit_times(&edges, |at, tasks| {
-        let until: Vec<i128> = tasks.iter().map(|task| task.integral(edges[at])).collect();
+        let integrals: Vec<i128> = tasks.iter().map(|task| task.integral(edges[at])).collect();
         if let Some(column) = at.checked_sub(1).map(|at| columns[at]) {
-            means.push(until.iter().zip(&before).map(|(until, low)| mean(until - low, column)).collect());
+            means.push(
+                integrals
+                    .iter()
+                    .zip(&previous_integrals)
+                    .map(|(integrals, low)| mean(integrals - low, column))
+                    .collect(),
+            );
         }
-        before = until;
+        previous_integrals = integrals;
     });
     Ok(means)
 }

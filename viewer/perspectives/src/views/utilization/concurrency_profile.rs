@@ -28,7 +28,7 @@ impl PerspectiveView for ConcurrencyProfile {
             title: "Concurrency profile",
             group: ViewGroup::Utilization,
             summary: "The percentage of time in which each number of units is busy, overhead or idle.",
-            needs: "states",
+            required_data: "states",
             modes: &[TimeMode::Range, TimeMode::Moving],
             options: &["category", "width"],
         }

@@ -43,7 +43,7 @@ impl PerspectiveView for KiviatDiagram {
             title: "Kiviat diagram",
             group: ViewGroup::Utilization,
             summary: "The recent utilization of each unit, and its maximum so far.",
-            needs: "states",
+            required_data: "states",
             modes: &[TimeMode::At],
             options: &["order", "width", "count"],
         }

@@ -45,7 +45,7 @@ impl PerspectiveView for ProcessorStatus {
             title: "Processor status",
             group: ViewGroup::Utilization,
             summary: "The state, the task, and the pending messages of each unit, as grids.",
-            needs: "states, tasks or links",
+            required_data: "states, tasks or links",
             modes: &[TimeMode::At],
             options: &["order", "measure", "bins"],
         }
@@ -62,15 +62,15 @@ impl PerspectiveView for ProcessorStatus {
         for part in of_data {
             match part {
                 Ok(part) => parts.extend(part),
-                Err(PerspectiveError::NoData { missing, remedy }) => {
-                    notes.push(format!("A grid is left out, because the trace has no {missing}; {remedy}."));
+                Err(PerspectiveError::NoData { missing_data, remedy }) => {
+                    notes.push(format!("A grid is left out, because the trace has no {missing_data}; {remedy}."));
                 }
                 Err(error) => return Err(error),
             }
         }
         if parts.is_empty() {
             return Err(PerspectiveError::NoData {
-                missing: "states, tasks or links".to_owned(),
+                missing_data: "states, tasks or links".to_owned(),
                 remedy: "choose another level by `--option level=TYPE`".to_owned(),
             });
         }
@@ -113,8 +113,8 @@ fn table(execution: &Execution, bundles: &UnitBundles, parts: &[StatusPart]) -> 
 }
 
 /// The cells of a column of the table.
-fn table_values<T: Copy>(request: &ViewRequest, units: &[T], of: impl Fn(T) -> TableValue) -> Vec<TableValue> {
-    units.iter().filter(|_| request.needs_table).map(|unit| of(*unit)).collect()
+fn table_values<T: Copy>(request: &ViewRequest, units: &[T], value_of: impl Fn(T) -> TableValue) -> Vec<TableValue> {
+    units.iter().filter(|_| request.needs_table).map(|unit| value_of(*unit)).collect()
 }
 
 /// The most common item of a list, and its number. Of several, the smallest.
@@ -211,9 +211,9 @@ fn message_parts(
     let largest = largest.with_bins(&request.options.bins);
     let part = |title: &str, steps: &[PendingSteps]| pending_part(execution, request, bundles, (title, steps), largest);
     let mut parts = if counts_bytes {
-        vec![part("bytes being sent", &by_unit.outgoing), part("bytes awaiting receipt", &by_unit.incoming)]
+        vec![part("bytes being sent", &by_unit.outgoing), part("bytes awaiting receipt", &by_unit.incoming_steps)]
     } else {
-        vec![part("messages being sent", &by_unit.outgoing), part("messages awaiting receipt", &by_unit.incoming)]
+        vec![part("messages being sent", &by_unit.outgoing), part("messages awaiting receipt", &by_unit.incoming_steps)]
     };
     parts[0].legend = largest.legend();
     Ok(parts)
@@ -226,25 +226,25 @@ struct LargestPending {
     component: usize,
     value: i64,
     /// The smallest number of a unit with pending messages.
-    least: u64,
+    minimum: u64,
     /// The scale that the user chose.
-    chosen: Option<SizeScale>,
+    size_scale: Option<SizeScale>,
 }
 
 fn largest_pending(messages: &UnitMessages, request: &ViewRequest, counts_bytes: bool) -> LargestPending {
     let component = if counts_bytes { BYTES } else { MESSAGES };
     let by_unit = messages.by_unit();
-    let all = by_unit.outgoing.iter().chain(&by_unit.incoming);
+    let all = by_unit.outgoing.iter().chain(&by_unit.incoming_steps);
     let value = all.map(|steps| steps.maximum(request.range)[component]).max().unwrap_or(0);
-    let least = if counts_bytes { messages.smallest_size.unwrap_or(1) } else { 1 };
-    LargestPending { component, value, least, chosen: None }
+    let minimum = if counts_bytes { messages.smallest_size.unwrap_or(1) } else { 1 };
+    LargestPending { component, value, minimum, size_scale: None }
 }
 
 impl LargestPending {
     /// The same with the chosen limits of bins, if there are any. They are limits of bytes.
     fn with_bins(self, limits: &[u64]) -> Self {
         let is_chosen = self.component == BYTES && !limits.is_empty();
-        Self { chosen: is_chosen.then(|| SizeScale::with_limits(limits)), ..self }
+        Self { size_scale: is_chosen.then(|| SizeScale::with_limits(limits)), ..self }
     }
 
     fn text(self, value: i64) -> String {
@@ -255,7 +255,7 @@ impl LargestPending {
     /// The scale from the smallest to the largest number.
     fn scale(self) -> Option<SizeScale> {
         let largest = u64::try_from(self.value).ok().filter(|largest| *largest > 0)?;
-        self.chosen.or_else(|| SizeScale::new([self.least.min(largest), largest]))
+        self.size_scale.or_else(|| SizeScale::new([self.minimum.min(largest), largest]))
     }
 
     fn paint(self, value: i64) -> ChartPaint {
@@ -281,17 +281,16 @@ fn pending_part(
     request: &ViewRequest,
     bundles: &UnitBundles,
     (title, steps): (&str, &[PendingSteps]),
-    largest: LargestPending,
+    scale: LargestPending,
 ) -> StatusPart {
-    let values =
-        map_indexes(steps.len(), SEARCHES_PER_THREAD, |unit| steps[unit].at(request.time.0)[largest.component]);
+    let values = map_indexes(steps.len(), SEARCHES_PER_THREAD, |unit| steps[unit].at(request.time.0)[scale.component]);
     let cells = bundles.iter(execution).map(|bundle| {
         let value = bundle.members.iter().map(|unit| values[*unit]).max().unwrap_or(0);
-        StatusCell { label: bundle.label, unit: bundle.unit, paint: largest.paint(value), status: largest.text(value) }
+        StatusCell { label: bundle.label, unit: bundle.unit, paint: scale.paint(value), status: scale.text(value) }
     });
     StatusPart {
         title: title.to_owned(),
-        unit: if largest.component == BYTES { AxisUnit::Bytes } else { AxisUnit::Count },
+        unit: if scale.component == BYTES { AxisUnit::Bytes } else { AxisUnit::Count },
         cells: cells.collect(),
         values: table_values(request, &values, |value| TableValue::Number(value as f64)),
         legend: Vec::new(),

@@ -46,7 +46,7 @@ impl PerspectiveView for UnitStreaks {
             title: "Streaks",
             group: ViewGroup::Utilization,
             summary: "How long each unit has been busy, or idle, without a break.",
-            needs: "states",
+            required_data: "states",
             modes: &[TimeMode::At],
             options: &["order", "count"],
         }

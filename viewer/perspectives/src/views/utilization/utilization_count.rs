@@ -22,7 +22,7 @@ impl PerspectiveView for UtilizationCount {
             title: "Utilization count",
             group: ViewGroup::Utilization,
             summary: "The number of busy, overhead and idle units over time.",
-            needs: "states",
+            required_data: "states",
             modes: &[TimeMode::Range, TimeMode::Moving],
             options: &["width"],
         }

@@ -19,7 +19,7 @@ impl PerspectiveView for UtilizationMeter {
             title: "Utilization meter",
             group: ViewGroup::Utilization,
             summary: "The percentages of busy, overhead and idle units.",
-            needs: "states",
+            required_data: "states",
             modes: &[TimeMode::At, TimeMode::Range, TimeMode::Moving],
             options: &["width"],
         }

@@ -24,7 +24,7 @@ impl PerspectiveView for UtilizationSummary {
             title: "Utilization summary",
             group: ViewGroup::Utilization,
             summary: "The fraction of time that each unit is busy, overhead and idle.",
-            needs: "states",
+            required_data: "states",
             modes: &[TimeMode::Range, TimeMode::Moving],
             options: &["order", "width"],
         }

@@ -120,11 +120,11 @@ impl CardDrawing {
     }
 
     /// The numbers of a chart.
-    fn of_table(chart: ViewChart, request: TableRequest, known: &str) -> Self {
+    fn of_table(chart: ViewChart, request: TableRequest, known_digest: &str) -> Self {
         let description = json!({ "subtitle": chart.subtitle, "notes": chart.notes });
         let table = table_json(chart.table, request);
         let hash = hash_of(&[description.to_string().as_bytes(), table.to_string().as_bytes()]);
-        let json = if hash == known {
+        let json = if hash == known_digest {
             json!({ "hash": hash })
         } else {
             json!({ "hash": hash, "about": description, "table": table })
@@ -229,8 +229,13 @@ const BASE: &str = r#","base":true"#;
 
 /// The changes of a JSON text, if the page has an earlier one that is still known, and if they are
 /// shorter.
-fn changes(text: &[u8], known: &str, sent: &SentDrawings, difference: fn(Value, &Value) -> Value) -> Option<String> {
-    let earlier = sent.text(known)?;
+fn changes(
+    text: &[u8],
+    known_digest: &str,
+    drawings: &SentDrawings,
+    difference: fn(Value, &Value) -> Value,
+) -> Option<String> {
+    let earlier = drawings.text(known_digest)?;
     let (text_json, earlier) = (serde_json::from_slice(text).ok()?, serde_json::from_slice(&earlier).ok()?);
     Some(difference(text_json, &earlier).to_string()).filter(|changes| changes.len() < text.len())
 }

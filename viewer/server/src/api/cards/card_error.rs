@@ -29,8 +29,8 @@ impl CardError {
 impl From<PerspectiveError> for CardError {
     fn from(error: PerspectiveError) -> Self {
         match error {
-            PerspectiveError::NoData { missing, remedy } => Self::new(
-                format!("The view needs {missing}, but the trace has none."),
+            PerspectiveError::NoData { missing_data, remedy } => Self::new(
+                format!("The view needs {missing_data}, but the trace has none."),
                 format!("{}.", capitalize(&page_text(&remedy))),
             ),
             PerspectiveError::File { path, problem } => Self::new(format!("{path}: {}.", page_text(&problem)), ""),
@@ -76,9 +76,9 @@ mod tests {
 
     #[test]
     fn remedies_name_the_options_of_the_page() {
-        let missing = "states".to_owned();
+        let missing_data = "states".to_owned();
         let remedy = "choose a level with states by `--option level=TYPE`".to_owned();
-        let error = CardError::from(PerspectiveError::NoData { missing, remedy });
+        let error = CardError::from(PerspectiveError::NoData { missing_data, remedy });
         assert_eq!(error.json()["error"], "The view needs states, but the trace has none.");
         assert_eq!(error.json()["remedy"], "Choose a level with states by the option “Level”.");
         assert_eq!(

@@ -49,9 +49,11 @@ pub(crate) struct CardsRequest {
     /// For `concurrency_times`: the word of the category.
     pub(super) category: String,
     /// For `concurrency_times`: the smallest number of units.
-    pub(super) least: i64,
+    #[serde(rename = "least")]
+    pub(super) minimum: i64,
     /// For `concurrency_times`: the largest number of units.
-    pub(super) most: i64,
+    #[serde(rename = "most")]
+    pub(super) maximum: i64,
     /// For `card_messages`: the containers of the sending units, separated by commas. By default,
     /// all.
     pub(super) senders: String,
@@ -126,7 +128,7 @@ impl Card {
         let names_file = |name: &str, value: &str| {
             matches!(name, "order" | "layout") && value.contains(|c: char| !c.is_ascii_alphanumeric() && c != '-')
         };
-        let given = self.options.iter().filter(|(_, value)| !value.trim().is_empty());
+        let options = self.options.iter().filter(|(_, value)| !value.trim().is_empty());
         let pair = |(name, value): (&String, &String)| {
             let value = value.trim();
             if let Some(path) = Some(value).filter(|_| name == "layout").and_then(|layout| layouts.path(layout)) {
@@ -140,6 +142,6 @@ impl Card {
             }
             Ok((name.clone(), value.to_owned()))
         };
-        given.map(pair).collect()
+        options.map(pair).collect()
     }
 }

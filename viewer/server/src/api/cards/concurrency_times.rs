@@ -7,19 +7,20 @@ use tumit_viewer::query::TimeRange;
 /// The time range is divided into this number of bins, which the minimap shows.
 const BINS: u32 = 512;
 
-/// The share of each bin of a time range in which the number of units in a category is from `least`
-/// to `most`. Units that count as fractions are rounded down, as in the concurrency profile.
+/// The share of each bin of a time range in which the number of units in a category is from
+/// `minimum` to `maximum`. Units that count as fractions are rounded down, as in the concurrency
+/// profile.
 #[expect(clippy::cast_precision_loss, reason = "a share is rounded")]
 pub(super) fn shares(
     counts: &UnitCounts,
     range: TimeRange,
     category: ActivityCategory,
-    (least, most): (i64, i64),
+    (minimum, maximum): (i64, i64),
 ) -> Vec<f64> {
     let Some(index) = ActivityCategory::COUNTED.iter().position(|counted| *counted == category) else {
         return Vec::new();
     };
-    let fits = |value: i64| (least..=most).contains(&(value / counts.denominator));
+    let fits = |value: i64| (minimum..=maximum).contains(&(value / counts.denominator));
     let columns = range.columns(BINS).zip(counts.steps.columns(range, BINS));
     let share = |(column, step): (TimeRange, _)| {
         let step: tumit_perspectives::execution::step_function::StepColumn<3> = step;
@@ -27,7 +28,7 @@ pub(super) fn shares(
         if fits(low) && fits(high) {
             return 1.0;
         }
-        if high / counts.denominator < least || low / counts.denominator > most {
+        if high / counts.denominator < minimum || low / counts.denominator > maximum {
             return 0.0;
         }
         let pieces = counts.steps.pieces(column).filter(|piece| fits(piece.values[index]));

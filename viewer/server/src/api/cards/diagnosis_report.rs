@@ -88,7 +88,7 @@ fn report_json(mut diagnosis: Diagnosis, execution: &Execution, origin: i64) -> 
     count_from(&mut diagnosis, origin);
     let mut names: BTreeSet<&str> = diagnosis.path_units.iter().map(|share| share.name.as_str()).collect();
     for wait in &diagnosis.waits {
-        names.insert(&wait.longest.unit);
+        names.insert(&wait.longest_wait.unit);
         names.extend([&wait.main_cause, &wait.main_waiter].into_iter().flatten().map(|unit| unit.unit.as_str()));
     }
     let units = execution.units().list().iter().filter(|unit| names.contains(unit.name.as_str()));
@@ -110,7 +110,7 @@ fn count_from(diagnosis: &mut Diagnosis, origin: i64) {
     let own = [&mut diagnosis.from, &mut diagnosis.to].into_iter();
     let of_phases = diagnosis.phases.iter_mut().flat_map(|phase| [&mut phase.from, &mut phase.to]);
     let of_waits = diagnosis.waits.iter_mut().flat_map(|wait| {
-        let range = &mut wait.longest.range;
+        let range = &mut wait.longest_wait.range;
         [&mut range.from.0, &mut range.to.0]
     });
     own.chain(&mut diagnosis.path_end)

@@ -69,7 +69,7 @@ impl MarkedMessages {
         };
         let arrow = |message: &&UnitMessage| {
             let (start, end) = endpoints.get(&message.id).copied()?;
-            let (send_time, received) = (message.sent, message.received);
+            let (send_time, received) = (message.send_time, message.receive_time);
             Some(MessageArrow { link: message.id, send_time, received, start: path(start), end: path(end) })
         };
         Ok(messages.iter().filter_map(arrow).collect())
@@ -117,7 +117,7 @@ fn waiting_for<'a, 'b>(
 ) -> impl Iterator<Item = &'a UnitMessage> + use<'a, 'b> {
     let later = TimeRange { from: range.from, to: GlobalNanos::LAST };
     let received = receivers.iter().flat_map(move |unit| messages.received_by(*unit, later));
-    received.filter(move |message| message.sent < range.to.0)
+    received.filter(move |message| message.send_time < range.to.0)
 }
 
 /// Whether a unit sends or receives a message, as an option of views demands.
@@ -144,8 +144,9 @@ fn combine_messages(messages: Vec<&UnitMessage>, extent: TimeRange) -> Vec<&Unit
     let mut messages_left = messages;
     while messages_left.len() > MAX_ARROWS {
         let mut seen = FxHashSet::default();
-        messages_left
-            .retain(|message| seen.insert((message.from, message.to, message.sent / width, message.received / width)));
+        messages_left.retain(|message| {
+            seen.insert((message.from, message.to, message.send_time / width, message.receive_time / width))
+        });
         if width > nanos {
             // There are more pairs of units than arrows.
             messages_left.truncate(MAX_ARROWS);
@@ -165,23 +166,23 @@ fn endpoints(
     let units = execution.units().list();
     let container = |unit: u32| units[unit as usize].container;
     let is_leaf = |unit: u32| outline.subtree(container(unit)).nth(1).is_none();
-    let mut found: FxHashMap<EntityId, Endpoints> =
+    let mut endpoints: FxHashMap<EntityId, Endpoints> =
         messages.iter().map(|message| (message.id, (container(message.from), container(message.to)))).collect();
     if messages.iter().all(|message| is_leaf(message.from) && is_leaf(message.to)) {
-        return Ok(found);
+        return Ok(endpoints);
     }
-    let first = messages.iter().map(|message| message.sent.min(message.received)).min().unwrap_or(0);
+    let first = messages.iter().map(|message| message.send_time.min(message.receive_time)).min().unwrap_or(0);
     let last = messages.iter().map(|message| message.pending_until()).max().unwrap_or(0);
     let range = TimeRange { from: GlobalNanos(first), to: GlobalNanos(last.saturating_add(1)) };
     for ty in execution.model().types.iter().filter(|ty| matches!(ty.kind, PajeTypeKind::Link { .. })) {
         entity_walk::links(execution.source(), ty.id, range, |link| {
-            if let Some(ends) = found.get_mut(&link.id) {
+            if let Some(ends) = endpoints.get_mut(&link.id) {
                 *ends = (link.start, link.end);
             }
             Ok(())
         })?;
     }
-    Ok(found)
+    Ok(endpoints)
 }
 
 impl MessageArrow {
@@ -228,8 +229,8 @@ mod tests {
         }
         for time in 0..10_u32 {
             let _ = writeln!(text, "15 {time} 0 L t00 m k{time}");
-            if let Some(before) = time.checked_sub(1) {
-                let _ = writeln!(text, "16 {}.5 0 L t1{} m k{before}", time, before % 2);
+            if let Some(time_before) = time.checked_sub(1) {
+                let _ = writeln!(text, "16 {}.5 0 L t1{} m k{time_before}", time, time_before % 2);
             }
         }
         let _ = writeln!(text, "16 10.5 0 L t11 m k9\n7 11 T t00");
@@ -261,7 +262,7 @@ mod tests {
             let unit = execution.units().list().iter().find(|unit| unit.name.ends_with(name));
             Some(FxHashSet::from_iter([unit.expect("the unit is there").container.0]))
         };
-        let sent = |execution: &Execution, (from, to): (&str, &str), request: &ViewRequest| -> Vec<i64> {
+        let send_times = |execution: &Execution, (from, to): (&str, &str), request: &ViewRequest| -> Vec<i64> {
             let pair =
                 MarkedMessages { senders: unit(execution, from), receivers: unit(execution, to), is_pending: false };
             let arrows = pair.arrows(execution, request, &outline).expect("the arrows can be read");
@@ -270,13 +271,13 @@ mod tests {
             arrows.iter().map(|arrow| arrow.send_time / second).collect()
         };
         let whole_trace = request(TimeMode::Range, threads.extent(), 0);
-        assert_eq!(sent(&threads, ("t00", "t10"), &whole_trace), [0, 2, 4, 6, 8]);
-        assert_eq!(sent(&nodes, ("n0", "n1"), &whole_trace), (0..10).collect::<Vec<_>>());
-        assert!(sent(&threads, ("t10", "t00"), &whole_trace).is_empty());
+        assert_eq!(send_times(&threads, ("t00", "t10"), &whole_trace), [0, 2, 4, 6, 8]);
+        assert_eq!(send_times(&nodes, ("n0", "n1"), &whole_trace), (0..10).collect::<Vec<_>>());
+        assert!(send_times(&threads, ("t10", "t00"), &whole_trace).is_empty());
         let range = TimeRange { from: GlobalNanos(2 * second), to: GlobalNanos(6 * second) };
-        assert_eq!(sent(&threads, ("t00", "t11"), &request(TimeMode::Range, range, 0)), [3, 5]);
+        assert_eq!(send_times(&threads, ("t00", "t11"), &request(TimeMode::Range, range, 0)), [3, 5]);
         let present = request(TimeMode::At, range, 4 * second + second / 4);
-        assert_eq!(sent(&threads, ("t00", "t11"), &present), [3]);
+        assert_eq!(send_times(&threads, ("t00", "t11"), &present), [3]);
         // A bar of the queues has the messages that wait at any time of its range.
         let waiting = MarkedMessages { senders: None, receivers: unit(&threads, "t11"), is_pending: false };
         let arrows = waiting.arrows(&threads, &request(TimeMode::Range, range, 0), &outline);
@@ -290,12 +291,12 @@ mod tests {
         let first = threads.messages().expect("the trace has links").list()[0];
         let mut many = vec![first; 50_000];
         for (message, number) in many.iter_mut().zip(0..) {
-            (message.sent, message.received) = (number * 20, number * 20 + 7);
+            (message.send_time, message.receive_time) = (number * 20, number * 20 + 7);
         }
         let extent = TimeRange { from: GlobalNanos(0), to: GlobalNanos(1 << 20) };
         let rest = combine_messages(many.iter().collect(), extent);
         assert!((MAX_ARROWS / 3..=MAX_ARROWS).contains(&rest.len()), "{}", rest.len());
-        let gaps = rest.windows(2).map(|pair| pair[1].sent - pair[0].sent);
+        let gaps = rest.windows(2).map(|pair| pair[1].send_time - pair[0].send_time);
         assert!(gaps.max() < Some(1 << 12), "every message has an arrow near it");
     }
 }

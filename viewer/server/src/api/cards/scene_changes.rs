@@ -21,29 +21,29 @@ pub(super) fn scene_changes(mut scene: Value, earlier_scene: &Value) -> Value {
     }
     if let Some(tables) = scene["tables"].as_object_mut() {
         for (kind, table) in tables {
-            if let Some(before) = earlier_scene["tables"].get(kind.as_str()) {
-                remove_known_columns(table, before);
+            if let Some(old_table) = earlier_scene["tables"].get(kind.as_str()) {
+                remove_known_columns(table, old_table);
             }
         }
     }
     scene
 }
 
-fn remove_known_columns(table: &mut Value, before: &Value) {
+fn remove_known_columns(table: &mut Value, old_table: &Value) {
     for group in 0..2 {
         let columns = table.get_mut(group).and_then(Value::as_array_mut).into_iter().flatten();
         for (index, column) in columns.enumerate() {
-            if before[group].get(index) == Some(column) {
+            if old_table[group].get(index) == Some(column) {
                 *column = Value::Null;
             }
         }
     }
-    if table[2] == before[2] {
+    if table[2] == old_table[2] {
         table[2] = Value::Null;
         return;
     }
-    let known = before[2].as_array().into_iter().flatten().zip(0_i64..);
-    let places: FxHashMap<String, i64> = known.map(|(item, place)| (item.to_string(), place)).collect();
+    let known_columns = old_table[2].as_array().into_iter().flatten().zip(0_i64..);
+    let places: FxHashMap<String, i64> = known_columns.map(|(item, place)| (item.to_string(), place)).collect();
     let (mut last, mut start) = (0, [0; 2]);
     for item in table[2].as_array_mut().into_iter().flatten() {
         if let Some(&place) = places.get(&item.to_string()) {

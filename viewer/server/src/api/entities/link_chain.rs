@@ -73,14 +73,14 @@ pub(crate) async fn link_chain(State(app): State<Arc<AppState>>, Query(request):
             (None, ChainDirection::Forward) => LinkPosition { container: facts.container, time: facts.life.from },
         };
         let mut visited: Vec<EntityId> = link.iter().map(|link| link.id).collect();
-        let before = follow(source, ChainDirection::Back, end(ChainDirection::Back), &mut visited)?;
-        let after = follow(source, ChainDirection::Forward, end(ChainDirection::Forward), &mut visited)?;
-        let all = before.links.iter().rev().chain(&link).chain(&after.links);
+        let earlier_links = follow(source, ChainDirection::Back, end(ChainDirection::Back), &mut visited)?;
+        let later_links = follow(source, ChainDirection::Forward, end(ChainDirection::Forward), &mut visited)?;
+        let all = earlier_links.links.iter().rev().chain(&link).chain(&later_links.links);
         Ok(json!({
             "links": all.map(|link| link_json(trace, link)).collect::<Vec<Value>>(),
-            "before": before.links.len(),
-            "after": after.links.len(),
-            "truncated": before.is_truncated || after.is_truncated,
+            "before": earlier_links.links.len(),
+            "after": later_links.links.len(),
+            "truncated": earlier_links.is_truncated || later_links.is_truncated,
         }))
     })
     .await
@@ -95,8 +95,8 @@ fn link_json(trace: &FilteredTrace, link: &LinkEntity) -> Value {
         trace.outline.ancestors(container).into_iter().chain([container]).map(|container| container.0).collect()
     };
     let name = |container: ContainerId| {
-        let all = trace.source.containers();
-        all.iter().find(|info| info.id == container).map_or_else(String::new, |info| info.name.clone())
+        let containers = trace.source.containers();
+        containers.iter().find(|info| info.id == container).map_or_else(String::new, |info| info.name.clone())
     };
     json!({
         "id": entity(link.id),
@@ -131,13 +131,13 @@ fn follow(
     source: &dyn TimelineSource,
     direction: ChainDirection,
     mut end: LinkPosition,
-    visited: &mut Vec<EntityId>,
+    visited_entities: &mut Vec<EntityId>,
 ) -> Result<HalfChain, QueryError> {
     let mut links: Vec<LinkEntity> = Vec::new();
     while links.len() < MAX_LINKS {
-        match next(source, direction, end, visited)? {
+        match next(source, direction, end, visited_entities)? {
             ChainStep::Link(link) => {
-                visited.push(link.id);
+                visited_entities.push(link.id);
                 end = LinkPosition::of_link(&link, direction);
                 links.push(link);
             }
@@ -161,7 +161,7 @@ fn next(
     source: &dyn TimelineSource,
     direction: ChainDirection,
     LinkPosition { container, time: timestamp }: LinkPosition,
-    visited: &[EntityId],
+    visited_entities: &[EntityId],
 ) -> Result<ChainStep, QueryError> {
     let (extent, types) = (source.extent(), types(source));
     // The distance of a link from the timestamp, if it starts or ends at the container.
@@ -196,7 +196,7 @@ fn next(
                 let nearer = nearest.is_none_or(|(distance_so_far, link_so_far)| {
                     (distance, link.id) < (distance_so_far, link_so_far.id)
                 });
-                if nearer && !visited.contains(&link.id) {
+                if nearer && !visited_entities.contains(&link.id) {
                     nearest = Some((distance, link));
                 }
             }

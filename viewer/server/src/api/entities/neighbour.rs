@@ -50,14 +50,14 @@ pub(crate) async fn neighbour(State(app): State<Arc<AppState>>, Query(request): 
 }
 
 /// The next or previous container of the same type and parent, in the trace's order.
-fn sibling(source: &dyn TimelineSource, container: ContainerId, back: bool) -> Option<ContainerId> {
+fn sibling(source: &dyn TimelineSource, container: ContainerId, is_backward: bool) -> Option<ContainerId> {
     let all = source.containers();
     let info = all.iter().find(|info| info.id == container)?;
     let mut siblings = all
         .iter()
         .filter(|candidate| candidate.ty == info.ty && candidate.parent == info.parent)
         .map(|candidate| candidate.id);
-    if back {
+    if is_backward {
         siblings.take_while(|&id| id != container).last()
     } else {
         siblings.by_ref().skip_while(|&id| id != container).nth(1)
@@ -68,7 +68,7 @@ fn sibling(source: &dyn TimelineSource, container: ContainerId, back: bool) -> O
 fn find_neighbour(
     source: &dyn TimelineSource,
     id: EntityId,
-    back: bool,
+    is_backward: bool,
     same_value: bool,
 ) -> Result<Option<EntityId>, RequestError> {
     let facts = source.facts(id)?;
@@ -78,16 +78,16 @@ fn find_neighbour(
     let begin = origin.life.from.0;
     // A line is sorted by start and number, because several events may have the same timestamp.
     let key = |item: &LineItem| (item.life.from, item.id);
-    if !back {
+    if !is_backward {
         let (mut from, mut limit) = (begin, ENTITIES_PER_QUERY);
         while from <= extent.to.0 {
             let time_range = TimeRange { from: GlobalNanos(from), to: GlobalNanos(extent.to.0.saturating_add(1)) };
             let items = line.list(source, time_range, limit)?;
             let cut = items.len() == limit;
-            if let Some(found) =
+            if let Some(neighbour) =
                 items.iter().filter(|item| key(item) > key(&origin) && fits(item)).min_by_key(|i| key(i))
             {
-                return Ok(Some(found.id));
+                return Ok(Some(neighbour.id));
             }
             let last = items.iter().map(|item| item.life.from.0).max();
             match last.filter(|_| cut) {
@@ -113,8 +113,10 @@ fn find_neighbour(
         }
         // An entity that began earlier is found when the search reaches its begin.
         items.retain(|item| item.life.from.0 >= from || from <= extent.from.0);
-        if let Some(found) = items.iter().filter(|item| key(item) < key(&origin) && fits(item)).max_by_key(|i| key(i)) {
-            return Ok(Some(found.id));
+        if let Some(neighbour) =
+            items.iter().filter(|item| key(item) < key(&origin) && fits(item)).max_by_key(|i| key(i))
+        {
+            return Ok(Some(neighbour.id));
         }
         if from <= extent.from.0 {
             return Ok(None);

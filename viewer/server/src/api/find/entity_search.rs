@@ -43,7 +43,7 @@ pub(super) struct SearchHit {
 pub(super) struct HitPage {
     /// The hits after or before this one. Without it, the hits at an end of the list.
     pub(super) anchor: Option<SearchHit>,
-    pub(super) back: bool,
+    pub(super) is_backward: bool,
     /// The number of hits. One more is found, which shows that there are more.
     pub(super) size: usize,
 }
@@ -112,7 +112,7 @@ impl<'a> EntitySearch<'a> {
 
     /// Whether all hits are counted. A page turn does not count.
     fn counts(&self) -> bool {
-        self.page.anchor.is_none() && !self.page.back
+        self.page.anchor.is_none() && !self.page.is_backward
     }
 
     /// The lists that may contain hits.
@@ -162,10 +162,11 @@ impl<'a> EntitySearch<'a> {
         let column = |index: u32| self.time_range.column(index, count);
         let begin = match self.page.anchor {
             Some(hit) => (0..count).rev().find(|&index| column(index).from.0 <= hit.begin).unwrap_or(0),
-            None if self.page.back => count - 1,
+            None if self.page.is_backward => count - 1,
             None => 0,
         };
-        let order: Vec<u32> = if self.page.back { (0..=begin).rev().collect() } else { (begin..count).collect() };
+        let order: Vec<u32> =
+            if self.page.is_backward { (0..=begin).rev().collect() } else { (begin..count).collect() };
         for (number, &index) in order.iter().enumerate() {
             let jobs = lists.iter().map(|searched| ScanJob::of(searched.list, column(index), index == 0)).collect();
             // Hits of a later column come after the known hits.
@@ -193,7 +194,8 @@ impl<'a> EntitySearch<'a> {
                 search_hits.bins[self.bin(item)] += 1;
             }
             let hit = SearchHit { begin: item.begin(), id: item.id };
-            let is_beyond = self.page.anchor.is_none_or(|last| if self.page.back { hit < last } else { hit > last });
+            let is_beyond =
+                self.page.anchor.is_none_or(|last| if self.page.is_backward { hit < last } else { hit > last });
             if needs_hits && is_beyond {
                 search_hits.hits.push(hit);
                 // Keeps the memory bounded.
@@ -236,7 +238,7 @@ impl<'a> EntitySearch<'a> {
     pub(super) fn answer(&self, search_hits: &SearchHits, origin: i64) -> Value {
         // The extra hit only shows that there are more hits.
         let has_more = search_hits.hits.len() > HITS_PER_PAGE;
-        let first = if has_more && self.page.back { search_hits.hits.len() - HITS_PER_PAGE } else { 0 };
+        let first = if has_more && self.page.is_backward { search_hits.hits.len() - HITS_PER_PAGE } else { 0 };
         let hits = search_hits.hits.iter().skip(first).take(HITS_PER_PAGE).filter_map(|hit| {
             let facts = self.source.facts(hit.id).ok()?;
             Some(json!({
@@ -269,7 +271,7 @@ impl SearchHits {
     /// Keeps one page of hits and one more, sorted.
     fn keep_page(&mut self, page: HitPage) {
         self.hits.sort_unstable();
-        if page.back {
+        if page.is_backward {
             self.hits.drain(..self.hits.len().saturating_sub(page.size + 1));
         } else {
             self.hits.truncate(page.size + 1);
@@ -282,13 +284,13 @@ fn places(trace: &FilteredTrace, query: &FindQuery, rows: &SelectedRows) -> Opti
     if query.places.is_empty() && rows.is_all() {
         return None;
     }
-    let all = trace.source.containers();
+    let containers = trace.source.containers();
     let mut places: Option<BTreeSet<ContainerId>> = (!rows.is_all()).then(|| {
-        let tops = rows.topmost_containers(&all);
+        let tops = rows.topmost_containers(&containers);
         tops.into_iter().flat_map(|top| trace.outline.subtree(top)).collect()
     });
     for place in &query.places {
-        let named = all.iter().filter(|info| info.name.to_lowercase().contains(place.as_str()));
+        let named = containers.iter().filter(|info| info.name.to_lowercase().contains(place.as_str()));
         let subtrees: BTreeSet<ContainerId> = named.flat_map(|info| trace.outline.subtree(info.id)).collect();
         places = Some(match places {
             Some(previous) => previous.intersection(&subtrees).copied().collect(),

@@ -53,10 +53,10 @@ impl FindQuery {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut query = Self::default();
         let words = words(text)?;
-        let mut rest = words.iter();
-        while let Some(word) = rest.next() {
+        let mut remaining_words = words.iter();
+        while let Some(word) = remaining_words.next() {
             match word.chars().next().filter(|sign| !word.is_quoted && matches!(sign, '>' | '<')) {
-                Some(sign) => query.add_duration_limit(sign, word, &mut rest)?,
+                Some(sign) => query.add_duration_limit(sign, word, &mut remaining_words)?,
                 None => query.add_condition(word)?,
             }
         }

@@ -55,6 +55,6 @@ fn row(name: &str, color: Option<&str>, tasks: &TaskGroup) -> Value {
         "p90": latencies.quantile(0.9),
         "p99": latencies.quantile(0.99),
         "active": json_number(tasks.active_time),
-        "longest": tasks.longest.map(|task| LongestEntity { nanos: task.latency, id: task.first }.json()),
+        "longest": tasks.longest_task.map(|task| LongestEntity { nanos: task.latency, id: task.first }.json()),
     })
 }

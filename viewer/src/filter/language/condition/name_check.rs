@@ -33,16 +33,16 @@ impl FieldTest {
             ("from", OperandKind::Start),
             ("to", OperandKind::End),
         ];
-        let about = fields.iter().find(|(name, _)| self.field.eq_ignore_ascii_case(name)).map(|entry| entry.1);
-        let Some(about) = about.filter(|_| matches!(self.comparison, Comparison::Equal | Comparison::Like)) else {
+        let operand = fields.iter().find(|(name, _)| self.field.eq_ignore_ascii_case(name)).map(|entry| entry.1);
+        let Some(operand) = operand.filter(|_| matches!(self.comparison, Comparison::Equal | Comparison::Like)) else {
             return Ok(());
         };
-        let checked = match about {
+        let checked = match operand {
             OperandKind::Value => self.check_values(source, types),
-            _ => self.check_containers(source, types, about),
+            _ => self.check_containers(source, types, operand),
         };
         // The trace may have a field with this name.
-        if checked.is_err() && entity_fields::has_own(source, &self.field, types, about == OperandKind::Value)? {
+        if checked.is_err() && entity_fields::has_own(source, &self.field, types, operand == OperandKind::Value)? {
             return Ok(());
         }
         checked
@@ -127,11 +127,11 @@ impl FieldTest {
             Some(&index) => ("~", format!("{}/*", list[index].name)),
             None => ("=", container.name.clone()),
         };
-        let of: Vec<String> = links.iter().map(|ty| FilterName(&ty.name).to_string()).collect();
+        let type_names: Vec<String> = links.iter().map(|ty| FilterName(&ty.name).to_string()).collect();
         let (word, verb) = if about == OperandKind::Start { ("from", "starts") } else { ("to", "ends") };
-        let only_of = if let [of] = &of[..] { format!(" of {of}") } else { String::new() };
+        let only_of = if let [type_names] = &type_names[..] { format!(" of {type_names}") } else { String::new() };
         Err(FilterError::NoEnd {
-            of: of.join(", ").into(),
+            owner: type_names.join(", ").into(),
             verb,
             name: operand.to_string().into(),
             field: word,
@@ -144,14 +144,14 @@ impl FieldTest {
 fn used_ends(
     source: &dyn TimelineSource,
     links: &[&TypeInfo],
-    about: OperandKind,
+    operand: OperandKind,
 ) -> Result<FxHashSet<ContainerId>, FilterError> {
     let extent = source.extent();
     let time_range = TimeRange { to: GlobalNanos(extent.to.0.saturating_add(1)), ..extent };
     let mut ends = FxHashSet::default();
     for ty in links {
         source.link_counts(ty.id, time_range, 63, &mut |count| {
-            ends.insert(if about == OperandKind::Start { count.start } else { count.end });
+            ends.insert(if operand == OperandKind::Start { count.start } else { count.end });
             Ok(())
         })?;
     }

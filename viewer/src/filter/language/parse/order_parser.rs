@@ -22,8 +22,8 @@ impl FilterReader<'_> {
         Ok(FilterExpr::Sort { ty, key, descending: before || self.accept_keyword("descending") })
     }
 
-    /// Reads the rest of `best`, or of `least` if `lowest`.
-    pub(super) fn parse_best(&mut self, lowest: bool) -> Result<FilterExpr, FilterError> {
+    /// Reads the rest of `best`, or of `least` if `is_lowest`.
+    pub(super) fn parse_best(&mut self, is_lowest: bool) -> Result<FilterExpr, FilterError> {
         self.could_be([ExpectedToken::Named("a number of containers")]);
         let number = self.word().and_then(|word| word.parse().ok());
         let number = number.ok_or_else(|| self.expected_error("a number of containers"))?;
@@ -31,7 +31,7 @@ impl FilterReader<'_> {
         let ty = self.pattern("the name of a container type")?;
         self.need("by")?;
         let key = OrderKey { measure: self.measure()?, time_range: self.time_range_if()? };
-        Ok(FilterExpr::Best { number, ty, key, lowest })
+        Ok(FilterExpr::Best { number, ty, key, is_lowest })
     }
 
     /// Reads the rest of `keep`.

@@ -246,8 +246,8 @@ fn visit_sample(
 mod tests {
     use super::*;
 
-    fn texts(of: &[&str]) -> Vec<String> {
-        of.iter().map(|&text| text.to_owned()).collect()
+    fn texts(words: &[&str]) -> Vec<String> {
+        words.iter().map(|&text| text.to_owned()).collect()
     }
 
     #[test]

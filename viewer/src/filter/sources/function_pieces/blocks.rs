@@ -38,18 +38,18 @@ struct PieceBlock {
 struct PieceSum {
     min: f64,
     max: f64,
-    integral: f64,
+    integral_sum: f64,
     covered_time: i64,
 }
 
 impl PieceSum {
-    const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY, integral: 0.0, covered_time: 0 };
+    const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY, integral_sum: 0.0, covered_time: 0 };
 
     fn join(self, other: Self) -> Self {
         Self {
             min: self.min.min(other.min),
             max: self.max.max(other.max),
-            integral: self.integral + other.integral,
+            integral_sum: self.integral_sum + other.integral_sum,
             covered_time: self.covered_time + other.covered_time,
         }
     }
@@ -58,12 +58,12 @@ impl PieceSum {
     #[expect(clippy::cast_precision_loss, reason = "the unit of an integral")]
     fn of(piece: &FunctionPiece, time_range: TimeRange) -> Self {
         let covered_time = (piece.to.min(time_range.to.0) - piece.from.max(time_range.from.0)).max(0);
-        Self { min: piece.value, max: piece.value, integral: piece.value * covered_time as f64, covered_time }
+        Self { min: piece.value, max: piece.value, integral_sum: piece.value * covered_time as f64, covered_time }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a mean")]
     fn column(self) -> Option<SeriesColumn> {
-        let mean = self.integral / (self.covered_time as f64);
+        let mean = self.integral_sum / (self.covered_time as f64);
         (self.min <= self.max).then(|| SeriesColumn {
             min: self.min,
             max: self.max,

@@ -90,12 +90,12 @@ pub(crate) fn durations(
     list: &[ContainerInfo],
     statistic: DurationStatistic,
     values: &NamePatterns,
-    of: Option<&NamePattern>,
+    type_pattern: Option<&NamePattern>,
     time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
     let has_duration = |ty: &TypeInfo| matches!(ty.kind, PajeTypeKind::State | PajeTypeKind::Link { .. });
-    let (types, value_ids) = pattern::values_of(&model, values, of, "type of states or links", has_duration)?;
+    let (types, value_ids) = pattern::values_of(&model, values, type_pattern, "type of states or links", has_duration)?;
     let positions = container_tree::positions(list);
     let (mut direct, mut counted_twice) = (vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]);
     visit(source.as_ref(), list, &model, &types, time_range, |entity| {
@@ -142,13 +142,13 @@ fn multiset_difference(mut values: Vec<i64>, mut removed_values: Vec<i64>) -> Ve
 
 /// For each container, the numbers of it and of all containers below it. In the list, a container
 /// is followed directly by all containers below it.
-fn subtree_numbers<'a>(list: &'a [ContainerInfo], direct: &'a [Vec<i64>]) -> impl Iterator<Item = Vec<i64>> + 'a {
+fn subtree_numbers<'a>(list: &'a [ContainerInfo], own_numbers: &'a [Vec<i64>]) -> impl Iterator<Item = Vec<i64>> + 'a {
     list.iter().enumerate().map(move |(index, info)| {
         let last = list[index + 1..]
             .iter()
             .position(|next| next.depth <= info.depth)
             .map_or(list.len(), |offset| index + 1 + offset);
-        direct[index..last].concat()
+        own_numbers[index..last].concat()
     })
 }
 
@@ -157,8 +157,8 @@ fn subtree_numbers<'a>(list: &'a [ContainerInfo], direct: &'a [Vec<i64>]) -> imp
 struct FieldSums {
     count: f64,
     sum: f64,
-    smallest: f64,
-    largest: f64,
+    minimum: f64,
+    maximum: f64,
 }
 
 impl FieldSums {
@@ -166,8 +166,8 @@ impl FieldSums {
         Self {
             count: self.count + other.count,
             sum: self.sum + other.sum,
-            smallest: self.smallest.min(other.smallest),
-            largest: self.largest.max(other.largest),
+            minimum: self.minimum.min(other.minimum),
+            maximum: self.maximum.max(other.maximum),
         }
     }
 }
@@ -183,20 +183,24 @@ pub(crate) fn fields(
     list: &[ContainerInfo],
     operation: ReduceOperation,
     field: &str,
-    of: &NamePattern,
+    type_pattern: &NamePattern,
     time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
-    let types =
-        pattern::types(&model, &NamePatterns::new(vec![of.clone()]), "type of states, events or links", with_values)?;
+    let types = pattern::types(
+        &model,
+        &NamePatterns::new(vec![type_pattern.clone()]),
+        "type of states, events or links",
+        with_values,
+    )?;
     entity_fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     let positions = container_tree::positions(list);
     let mut direct: Vec<Option<FieldSums>> = vec![None; list.len()];
     visit(source.as_ref(), list, &model, &types, time_range, |entity| {
         if let Some(number) = number(source.as_ref(), entity.id, field)? {
-            let sums = FieldSums { count: 1.0, sum: number, smallest: number, largest: number };
-            let (smallest, largest) = (f64::INFINITY, f64::NEG_INFINITY);
-            let once_less = FieldSums { count: -1.0, sum: -number, smallest, largest };
+            let sums = FieldSums { count: 1.0, sum: number, minimum: number, maximum: number };
+            let (minimum, maximum) = (f64::INFINITY, f64::NEG_INFINITY);
+            let once_less = FieldSums { count: -1.0, sum: -number, minimum, maximum };
             let correction = entity.common_ancestor(list, &positions).map(|index| (index, once_less));
             for (index, sum) in entity.places.into_iter().flatten().map(|index| (index, sums)).chain(correction) {
                 direct[index] = Some(direct[index].map_or(sum, |direct: FieldSums| direct.combine(sum)));
@@ -205,12 +209,12 @@ pub(crate) fn fields(
         Ok(())
     })?;
     let statistic = |sums: Option<FieldSums>| {
-        sums.map(|FieldSums { count, sum, smallest, largest }| match operation {
+        sums.map(|FieldSums { count, sum, minimum, maximum }| match operation {
             ReduceOperation::Count => count,
             ReduceOperation::Sum => sum,
             ReduceOperation::Mean => sum / count,
-            ReduceOperation::Min => smallest,
-            ReduceOperation::Max => largest,
+            ReduceOperation::Min => minimum,
+            ReduceOperation::Max => maximum,
         })
     };
     Ok(subtrees::combine(list, &direct, FieldSums::combine).into_iter().map(statistic).collect())
@@ -223,12 +227,13 @@ pub(crate) fn links(
     list: &[ContainerInfo],
     counts_starts: bool,
     field: Option<&str>,
-    of: Option<&NamePattern>,
+    type_pattern: Option<&NamePattern>,
     time_range: TimeRange,
 ) -> Result<Vec<Option<f64>>, FilterError> {
     let model = source.model();
-    let of = NamePatterns::new(of.cloned().into_iter().collect());
-    let types = pattern::types(&model, &of, "type of links", |ty| matches!(ty.kind, PajeTypeKind::Link { .. }))?;
+    let type_pattern = NamePatterns::new(type_pattern.cloned().into_iter().collect());
+    let types =
+        pattern::types(&model, &type_pattern, "type of links", |ty| matches!(ty.kind, PajeTypeKind::Link { .. }))?;
     if let Some(field) = field {
         entity_fields::check(source.as_ref(), FieldUse::Key, field, &types)?;
     }

@@ -7,11 +7,11 @@ use crate::query::{ContainerId, ContainerInfo, container_tree};
 /// Combines the value of each container with the values of all containers below it. O(n).
 pub(super) fn combine<T: Copy>(
     list: &[ContainerInfo],
-    direct: &[Option<T>],
+    own_values: &[Option<T>],
     join: impl Fn(T, T) -> T,
 ) -> Vec<Option<T>> {
     let positions = container_tree::positions(list);
-    let mut sums = direct.to_vec();
+    let mut sums = own_values.to_vec();
     // Children come after their parents. So in reverse order, each container is complete when it is
     // added to its parent.
     for index in (1..list.len()).rev() {

@@ -68,7 +68,7 @@ impl ReduceInput {
                 None => {
                     let values = NamePatterns::new(vec![NamePattern::new("Bytes")]);
                     let example = Reduction { values, ..reduction.clone() }.to_string();
-                    return Err(FilterError::NoField { of: reduction.types.to_string(), example });
+                    return Err(FilterError::NoField { owner: reduction.types.to_string(), example });
                 }
                 Some(field) => entity_fields::check(source, FieldUse::Reduction, field, &types)?,
             }
@@ -79,7 +79,7 @@ impl ReduceInput {
         {
             let values = NamePatterns::new(vec![NamePattern::new(end.word())]);
             let example = Reduction { end: None, values, ..reduction.clone() }.to_string();
-            return Err(FilterError::NoLinks { of: reduction.types.to_string(), example });
+            return Err(FilterError::NoLinks { owner: reduction.types.to_string(), example });
         }
         Ok(Self { types, values, field, operation: reduction.operation, end: reduction.end })
     }

@@ -29,7 +29,7 @@ const MAX_STATES_IN_MEMORY: usize = 1 << 21;
 /// Numbers of the shades of a type.
 #[derive(Default)]
 struct TypeShades {
-    assigned: usize,
+    container_count: usize,
     total: usize,
 }
 
@@ -85,8 +85,8 @@ impl ResultStates {
         let names = format_distinct(&values.values().copied().collect::<Vec<_>>());
         for ((id, &(ty, _)), name) in (first.0..).zip(values.keys()).zip(names) {
             let shades = shades.entry(ty).or_default();
-            let color = shade(shades.assigned, shades.total);
-            shades.assigned += 1;
+            let color = shade(shades.container_count, shades.total);
+            shades.container_count += 1;
             model.values.push(ValueInfo { id: ValueId(id), ty, name, color, style: DrawStyle::NONE, category: None });
         }
         let store_containers = results

@@ -20,7 +20,7 @@ struct BarRows<'a> {
 
 pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChart, names: &BarNames<'_>) {
     let style = canvas.label_style(TextAnchor::End);
-    let widest = names.short.widest(style).min(frame.width * 0.36).ceil();
+    let widest = names.short_names.widest(style).min(frame.width * 0.36).ceil();
     let above = style.size * 1.9;
     let values = values(chart);
     let values_width = values.iter().map(|text| ChartCanvas::width(text, style) + 8.0).fold(0.0, f32::max);
@@ -38,7 +38,7 @@ pub(super) fn draw(canvas: &mut ChartCanvas, frame: OutlineRect, chart: &BarChar
     let shape = RegionShape::Grid { frame: inner, columns: 1, marks: chart.bars.len() };
     canvas.add_region(shape, subject(chart));
     canvas.group("bars", None, |canvas| rows.draw_bars(canvas, &values));
-    for (index, name) in names.short.names.iter().enumerate() {
+    for (index, name) in names.short_names.names.iter().enumerate() {
         let y = rows.middle(index) + baseline_shift(style.size);
         let style = crate::draw::chart_canvas::LabelStyle { color: canvas.theme.ink, ..style };
         canvas.text_within((inner.x - 8.0, y), name, widest + 1.0, style);
@@ -52,7 +52,7 @@ fn values(chart: &BarChart) -> Vec<String> {
     if !is_simple {
         return Vec::new();
     }
-    let has_fractions = chart.axis.largest >= 1.0 && chart.bars.iter().any(|bar| bar.parts[0].value.fract() != 0.0);
+    let has_fractions = chart.axis.maximum >= 1.0 && chart.bars.iter().any(|bar| bar.parts[0].value.fract() != 0.0);
     let text = |value: f64| match chart.axis.axis_unit {
         AxisUnit::Count if has_fractions => decimal(value, 2),
         unit => value_text(value, unit),
@@ -103,7 +103,7 @@ impl BarRows<'_> {
                 canvas.text((x, self.middle(row) + baseline_shift(style.size)), text.clone(), style);
             }
         }
-        let (zero, faint) = (self.x(0.0), canvas.theme.faint);
+        let (zero, faint) = (self.x(0.0), canvas.theme.faint_color);
         canvas.grid_line((zero, self.frame.y), (zero, self.frame.bottom()), faint);
     }
 }
