@@ -104,7 +104,7 @@ pub fn judge(parameters: &ClockRunParameters, options: &ConvertOptions) -> Times
     judge_run(folder.path(), options)
 }
 
-/// Converts a run of [`write`] and compares the timestamps.
+/// Converts a run of [`write()`] and compares the timestamps.
 #[must_use]
 pub fn judge_run(folder: &Path, options: &ConvertOptions) -> TimestampErrors {
     let run = OpenRun::open(folder).unwrap();
