@@ -22,7 +22,7 @@ fn schema() -> Schema {
     Schema {
         version: tracer_format::schema::SCHEMA_VERSION,
         name: "plain".into(),
-        levels: vec![LevelInfo { name: "APP".into(), is_is_enabled: true }],
+        levels: vec![LevelInfo { name: "APP".into(), is_enabled: true }],
         records: vec![
             record("step.begin", RecordKind::Begin, n.clone()),
             record("step.end", RecordKind::End, vec![]),

@@ -124,7 +124,7 @@ fn the_path_continues_at_the_last_unit_that_ends_mpi() {
     let early = execution(&[vec![(0, 5, "compute"), (5, 6, "MPI_Finalize")], last(15)], &[]);
     assert!(waits(&early).is_empty() && path(&early) == [(Some(1), 0, 20)]);
     let collectives = CollectiveSet::new(&early).expect("a valid model");
-    assert!(collectives.list.is_empty() && collectives.unmatched.is_empty());
+    assert!(collectives.list.is_empty() && collectives.unmatched_values.is_empty());
 }
 
 /// A call that only starts a send does not wait for the receiver.

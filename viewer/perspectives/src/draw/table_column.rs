@@ -80,7 +80,7 @@ fn column_unit(axis_unit: AxisUnit, maximum: f64, numbers: impl Iterator<Item = 
     let middle = positive.len() / 2;
     let (_, median, _) = positive.select_nth_unstable_by(middle, f64::total_cmp);
     if *median < LEAST_PART * number_unit.size {
-        NumberUnit::new(axis_unit, median.max(largest / LARGEST_NUMBER))
+        NumberUnit::new(axis_unit, median.max(maximum / LARGEST_NUMBER))
     } else {
         number_unit
     }
