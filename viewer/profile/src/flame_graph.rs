@@ -51,14 +51,14 @@ struct FlameBar {
 /// level).
 fn bars(tree: &CallTree, width: f32) -> (Vec<FlameBar>, Vec<(f32, f32, usize)>) {
     let callees = tree.sorted_callees();
-    let total = tree.nodes()[ROOT].total.max(1) as f32;
+    let total = tree.nodes()[ROOT].total.max(1) as f64;
     let (mut bars, mut small_bars) = (Vec::new(), Vec::new());
     let mut pending = vec![(ROOT, 0.0_f32, 0_usize)];
     while let Some((caller, x, level)) = pending.pop() {
         let mut left = x;
         let mut small_width = 0.0;
         for &node in &callees[caller] {
-            let bar_width = tree.nodes()[node as usize].total as f32 / total * width;
+            let bar_width = (tree.nodes()[node as usize].total as f64 / total * f64::from(width)) as f32;
             // Callees are sorted, so all narrow ones follow the wide ones.
             if bar_width < LEAST_WIDTH {
                 small_width += bar_width;

@@ -19,7 +19,10 @@ const LEAST_WIDTH = 0.12;
  * nodes: [number, number, number, number, number][] }} CallTree
  */
 
-/** A bar: its node, left edge and width in percent, and level. @typedef {{ node: number, left: number, width: number, level: number }} FlameBar */
+/**
+ * A bar: its node, left edge and width in percent, and level.
+ * @typedef {{ node: number, left: number, width: number, level: number }} FlameBar
+ */
 
 export class FlameGraph {
   /** The node across the full width; -1 is the whole tree. */
