@@ -54,18 +54,11 @@ pub(super) fn lower_action(
         }
         ActionKind::Reset { ty, instance: on } => state(scope, "reset", action, (ty, on), diagnostics)
             .map(|(ty, on)| ActionVerb::ResetState { ty, instance: on }),
-        ActionKind::Start { ty, value, key, instance: at } => link::lower(
-            scope,
-            link::WrittenEndpoint { is_start: true, action, ty, value: value.as_ref(), key, instance: at },
-            usage,
-            diagnostics,
-        ),
-        ActionKind::End { ty, value, key, instance: at } => link::lower(
-            scope,
-            link::WrittenEndpoint { is_start: false, action, ty, value: value.as_ref(), key, instance: at },
-            usage,
-            diagnostics,
-        ),
+        ActionKind::Start { ty, value, key, instance: at } | ActionKind::End { ty, value, key, instance: at } => {
+            let is_start = matches!(action.kind, ActionKind::Start { .. });
+            let endpoint = link::WrittenEndpoint { is_start, action, ty, value: value.as_ref(), key, instance: at };
+            link::lower(scope, endpoint, usage, diagnostics)
+        }
         ActionKind::Ignore => Some(ActionVerb::Ignore),
         ActionKind::Template { span, .. } => {
             report_template(*span, diagnostics);

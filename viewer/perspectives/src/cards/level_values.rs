@@ -35,7 +35,7 @@ impl SeriesColumns {
     pub(super) fn multiply(mut self, factor: f64) -> Self {
         self.means.iter_mut().for_each(|mean| *mean *= factor);
         self.extremes.iter_mut().for_each(|LevelExtremes { minimum, maximum }| {
-            (*minimum, *maximum) = (*minimum * factor, *maximum * factor)
+            (*minimum, *maximum) = (*minimum * factor, *maximum * factor);
         });
         self
     }

@@ -227,32 +227,24 @@ impl fmt::Display for FilterExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Types { effect, types } => write!(f, "{effect} type {}", TypeNames(types)),
-            Self::Values { effect, values, types: type_pattern } => {
-                write!(f, "{effect} value {}{}", TypeNames(values), TypeSuffix(type_pattern.as_ref()))
+            Self::Values { effect, values, types } => {
+                write!(f, "{effect} value {}{}", TypeNames(values), TypeSuffix(types.as_ref()))
             }
             Self::Containers { effect, containers } => write!(f, "{effect} container {}", TypeNames(containers)),
-            Self::Attribute { effect, condition, types: type_pattern } => {
+            Self::Attribute { effect, condition, types } => {
                 write!(f, "{effect} where {condition}")?;
-                type_pattern
-                    .as_ref()
-                    .map_or(Ok(()), |type_pattern| write!(f, " of {}", ConditionName(type_pattern.as_str())))
+                types.as_ref().map_or(Ok(()), |types| write!(f, " of {}", ConditionName(types.as_str())))
             }
-            Self::Duration { effect, comparison, nanos, types: type_pattern } => {
-                write!(
-                    f,
-                    "{effect} duration {} {}{}",
-                    comparison.sign(),
-                    TimeText(*nanos),
-                    TypeSuffix(type_pattern.as_ref())
-                )
+            Self::Duration { effect, comparison, nanos, types } => {
+                write!(f, "{effect} duration {} {}{}", comparison.sign(), TimeText(*nanos), TypeSuffix(types.as_ref()))
             }
             Self::Cut(part) => write!(f, "cut {part}"),
             Self::Group { containers, name } => write!(f, "group {} into {}", TypeNames(containers), FilterName(name)),
             Self::Reuse { types } => write!(f, "reuse {}", TypeNames(types)),
             Self::Reduce(reduction) => reduction.fmt(f),
             Self::Series(series) => series.fmt(f),
-            Self::Classify { types: type_pattern, field, edges } => {
-                write!(f, "classify {} by {}", FilterName(type_pattern.as_str()), FilterName(field))?;
+            Self::Classify { types, field, edges } => {
+                write!(f, "classify {} by {}", FilterName(types.as_str()), FilterName(field))?;
                 for (index, &edge) in edges.iter().enumerate() {
                     f.write_str(if index == 0 { " < " } else { ", " })?;
                     #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
@@ -265,29 +257,23 @@ impl fmt::Display for FilterExpr {
                 write!(f, "sort {} by {key}{down}", FilterName(ty.as_str()))
             }
             Self::Order { containers } => write!(f, "order {}", TypeNames(containers)),
-            Self::Best { number, ty, key: order_key, is_lowest } => {
+            Self::Best { number, ty, key, is_lowest } => {
                 let verb = if *is_lowest { "least" } else { "best" };
-                write!(f, "{verb} {number} {} by {order_key}", FilterName(ty.as_str()))
+                write!(f, "{verb} {number} {} by {key}", FilterName(ty.as_str()))
             }
-            Self::Having { ty, key: order_key, comparison, number } => {
-                write!(f, "keep {} with {order_key} {} ", FilterName(ty.as_str()), comparison.sign())?;
+            Self::Having { ty, key, comparison, number } => {
+                write!(f, "keep {} with {key} {} ", FilterName(ty.as_str()), comparison.sign())?;
                 #[expect(clippy::cast_possible_truncation, reason = "a whole number of nanoseconds")]
-                if order_key.measure.is_time() { TimeText(*number as i64).fmt(f) } else { write!(f, "{number}") }
+                if key.measure.is_time() { TimeText(*number as i64).fmt(f) } else { write!(f, "{number}") }
             }
-            Self::Color { values, types: type_pattern, color } => {
-                print_style(f, "color", color, values, type_pattern.as_ref())
+            Self::Color { values, types, color } => print_style(f, "color", color, values, types.as_ref()),
+            Self::Shape { values, types, shape } => print_style(f, "shape", shape, values, types.as_ref()),
+            Self::Size { values, types, size } => print_style(f, "size", size, values, types.as_ref()),
+            Self::Category { values, types, category } => {
+                print_style(f, "category", &category.word(), values, types.as_ref())
             }
-            Self::Shape { values, types: type_pattern, shape } => {
-                print_style(f, "shape", shape, values, type_pattern.as_ref())
-            }
-            Self::Size { values, types: type_pattern, size } => {
-                print_style(f, "size", size, values, type_pattern.as_ref())
-            }
-            Self::Category { values, types: type_pattern, category } => {
-                print_style(f, "category", &category.word(), values, type_pattern.as_ref())
-            }
-            Self::Bright { values, types: type_pattern } => {
-                write!(f, "bright {}{}", TypeNames(values), TypeSuffix(type_pattern.as_ref()))
+            Self::Bright { values, types } => {
+                write!(f, "bright {}{}", TypeNames(values), TypeSuffix(types.as_ref()))
             }
         }
     }
