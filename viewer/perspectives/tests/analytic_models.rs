@@ -42,7 +42,7 @@ fn execution_with_links(units: &[Vec<StateSpec>], messages: &[MessageSpec], valu
     lines.sort_by_key(|line| (line.0, line.1));
     let mut text = include_str!("../../tests/header.paje").to_owned();
     text.push_str("0 R 0 Rank\n2 S R Activity\n4 L 0 R R Message\n");
-    for value in ["compute", "send", "recv", "barrier", "isend", "MPI_Finalize"] {
+    for value in ["compute", "send", "recv", "barrier", "isend", "sendrecv", "MPI_Finalize"] {
         _ = writeln!(text, "5 {value} S {value} \"0 1 0\"");
     }
     text.push_str("5 waits S \"waits for mutex\" \"1 0 0\"\n5 holds S \"holds mutex\" \"0 1 1\"\n");
@@ -242,6 +242,21 @@ fn a_late_receiver_is_found() {
     let rendezvous =
         execution(&[vec![(0, 2, "compute"), (2, 9, "send")], vec![(0, 8, "compute"), (8, 9, "recv")]], &[(0, 2, 1, 9)]);
     assert_eq!(waits(&rendezvous), [(WaitKind::LateReceiver, 0, 2, 8, Some(1))]);
+}
+
+/// A unit that sends and receives in one call waits for both partners, but each time counts once.
+#[test]
+fn a_call_that_sends_and_receives_waits_once() {
+    let late = vec![(0, 8, "compute"), (8, 9, "sendrecv")];
+    let pair = execution(&[vec![(0, 2, "compute"), (2, 9, "sendrecv")], late.clone()], &[(0, 2, 1, 9), (1, 8, 0, 9)]);
+    assert_eq!(waits(&pair), [(WaitKind::LateSender, 0, 2, 8, Some(1))]);
+    // The partner that receives is later than the one that sends.
+    let later = vec![(0, 6, "compute"), (6, 12, "recv")];
+    let early = vec![(0, 4, "compute"), (4, 5, "send")];
+    let chain =
+        execution(&[vec![(0, 2, "compute"), (2, 12, "sendrecv")], early, later], &[(0, 2, 2, 12), (1, 4, 0, 12)]);
+    let expected = [(WaitKind::LateSender, 0, 2, 4, Some(1)), (WaitKind::LateReceiver, 0, 4, 6, Some(2))];
+    assert_eq!(waits(&chain), expected);
 }
 
 /// The second thread waits until the first one releases the lock.

@@ -14,8 +14,8 @@ const OUTLIER_DEVIATIONS: f64 = 3.0;
 const DEVIATION_SCALE: f64 = 1.4826;
 /// Fewer phases have no outliers.
 const MIN_PHASES_FOR_OUTLIERS: usize = 5;
-/// A phase whose duration differs by a smaller share of the median is no outlier: the durations of
-/// a regular program may be almost equal.
+/// A smaller change, as a share of the median, is no outlier. A regular program has almost equal
+/// durations.
 const MIN_OUTLIER_CHANGE: f64 = 0.05;
 
 /// A phase: the n-th occurrence of a value in each container.
@@ -184,7 +184,7 @@ fn occurrences(
     Ok(by_value)
 }
 
-/// Marks the phases whose longest duration is far from the median of the phases of their name.
+/// Marks phases with an unusual longest duration, compared with phases of the same name.
 fn mark_outliers(phases: &mut [Phase]) {
     let mut by_name: FxHashMap<String, Vec<usize>> = FxHashMap::default();
     for (index, phase) in phases.iter().enumerate() {

@@ -79,7 +79,8 @@ impl WaitState {
 }
 
 /// Finds the waits that begin in a time range, by start. A state has at most one wait of each kind:
-/// of several messages that end in it, the last one to be sent decides.
+/// of several messages that end in it, the last one to be sent decides. Its waits for messages do
+/// not overlap, so that their sum counts no time twice.
 ///
 /// # Errors
 /// If the source fails.
@@ -125,9 +126,25 @@ pub fn wait_states(
             lock.cause = lock.cause.or(late.cause);
         }
     }
+    count_once(&mut by_state);
     let mut waits: Vec<WaitState> = by_state.into_values().collect();
     waits.sort_by_key(|wait| (wait.from, wait.unit));
     Ok(waits)
+}
+
+/// A state that sends and receives, such as `MPI_Sendrecv`, waits for both partners at the same
+/// time. Its wait for the receiver begins when its wait for the sender has ended.
+fn count_once(by_state: &mut BTreeMap<(WaitKind, EntityId), WaitState>) {
+    let late_senders: Vec<WaitState> =
+        by_state.values().filter(|wait| wait.kind == WaitKind::LateSender).copied().collect();
+    for late_sender in late_senders {
+        let key = (WaitKind::LateReceiver, late_sender.state);
+        let Some(late_receiver) = by_state.get_mut(&key) else { continue };
+        late_receiver.from = late_receiver.from.max(late_sender.to);
+        if late_receiver.from >= late_receiver.to {
+            by_state.remove(&key);
+        }
+    }
 }
 
 /// The receiver waits from the begin of the receive to the send.
