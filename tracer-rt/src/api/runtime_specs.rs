@@ -12,7 +12,7 @@
 //!     name: "step".into(),
 //!     level: 0,
 //!     kind: RecordKind::Event,
-//!     located: false,
+//!     has_location: false,
 //!     fields: vec![FieldInfo { name: "n".into(), ty: FieldType::One(Scalar::U32) }],
 //! };
 //! let schema = Schema {

@@ -1,9 +1,9 @@
 //! [`UnitMessages`]: the links between units, as messages with sizes, and the numbers of pending
 //! messages and bytes.
 //!
-//! A message is *pending* from its send to its receive: at `sent ≤ t < received`. The endpoints of
-//! a link are the units that contain them. Links within a unit are left out. A message that is
-//! never received is pending until the end of the trace. Its receiver may be unknown.
+//! A message is *pending* from its send to its receive: at `send_time ≤ t < receive_time`. The
+//! endpoints of a link are the units that contain them. Links within a unit are left out. A message
+//! that is never received is pending until the end of the trace. Its receiver may be unknown.
 //!
 //! ```
 //! use std::sync::Arc;
