@@ -19,7 +19,7 @@
 //! let messages = execution.messages()?;
 //! // The message is sent after 2 s and received after 2.5 s.
 //! let message = &messages.sent_between(execution.extent())[0];
-//! assert_eq!((message.from, message.to, message.received), (0, 1, 2_500_000_000));
+//! assert_eq!((message.from, message.to, message.receive_time), (0, 1, 2_500_000_000));
 //! assert_eq!(messages.pending_at(GlobalNanos(2_200_000_000)).count(), 1);
 //! assert_eq!(messages.pending().at(2_500_000_000)[MESSAGES], 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
