@@ -13,7 +13,7 @@ folder=$1; shift
 command -v "$1" || exit
 setsid "$@" & group=$!
 read -r _
-kill -9 -- "-$group" || kill -9 "$group"; wait "$group"
+kill -9 "-$group" || kill -9 "$group"; wait "$group"
 # Processes of the group can still write.
 rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }"#;
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a failure is the test's result")]
 
 mod accessibility;
+mod browser_processes;
 mod connection;
 mod costs;
 mod image;
