@@ -117,8 +117,8 @@ fn old_text(nodes: &[Timeline]) -> String {
 
 const KEPT: &[&str] = &["Activity", "Task", "Mark", "Text", "Message"];
 
-/// The entities, with the endpoints of messages instead of pairs: of several equal sends at one
-/// time, the format does not tell which one is not received.
+/// The entities, with the endpoints of messages instead of pairs. The format cannot distinguish equal
+/// sends at one time, so any of them may be the one that is not received.
 fn endpoints(entities: &Entities) -> Vec<String> {
     let lines = entities.of(KEPT);
     let mut endpoints: Vec<String> = Vec::new();

@@ -38,7 +38,8 @@ fn values_have_calls_times_durations_and_imbalance() {
         "type,value,calls,total,share,self,self_share,duration_min,duration_mean,duration_median,duration_max,imbalance,\
          most_time_in"
     );
-    // 6 s in the first thread, of which 1 s is recursive, and 4 s in the second one.
+    // `work` takes 6 s in the first thread, and 4 s in the second one. A recursive call of 1 s adds
+    // nothing.
     assert!(rows[1] == "Function,work,4,10,0.5,10,0.5,1,2.75,2,4,1.2,first", "{csv}");
     assert_eq!(rows[2], "Function,main,1,10,0.5,4,0.2,10,10,10,10,2,first");
     let text = profile(&[]);
@@ -69,7 +70,7 @@ fn trees_show_callees_or_callers() {
             "71.4 % 10.00 s 4 work",
             "35.7 % 5.000 s 2 main",
             "28.6 % 4.000 s 1 main",
-            "2 lines with less than 10.0 % are left out (--min-share)"
+            "2 lines with less than 10.0 % (--min-share), or more than 50 levels deep, are left out"
         ]
     );
 }
@@ -191,4 +192,28 @@ fn phases_are_the_nth_occurrences_in_all_containers() {
     let output = output(tumit().arg("profile").arg(trace(folder.path())).args(["--phase", "step"]));
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("no state is called `step` in this time range; the trace has main, work"), "{error}");
+}
+
+#[test]
+fn a_deep_recursion_gives_short_texts() {
+    const DEPTH: usize = 3_000;
+    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let path = folder.path().join("deep.paje");
+    let mut text = include_str!("../../../viewer/tests/header.paje").to_owned();
+    text.push_str("0 T 0 Thread\n2 F T Function\n5 a F a \"0 1 0\"\n5 b F b \"0 0 1\"\n6 0 t 0 T t\n");
+    (0..DEPTH).for_each(|time| text.push_str(&format!("12 {time} t F {}\n", ["a", "b"][time % 2])));
+    (DEPTH..2 * DEPTH).for_each(|time| text.push_str(&format!("13 {time} t F\n")));
+    text.push_str(&format!("7 {} T t\n", 2 * DEPTH));
+    fs::write(&path, text).expect("the folder is writable");
+    let profile = |options: &[&str]| succeed(tumit().arg("profile").arg(&path).args(options));
+    let report = profile(&[]);
+    assert!(report.lines().count() < 70, "{report}");
+    assert!(report.contains("950 lines with less than 1.0 % (--min-share), or more than 50 levels deep"), "{report}");
+    let stacks = profile(&["--format", "folded"]);
+    let self_time = |line: &str| line.rsplit_once(' ').map_or(0, |(_, nanos)| nanos.parse::<u64>().expect("a number"));
+    assert_eq!(stacks.lines().count(), 1_000);
+    // The innermost call has no callee, so all self times are the time in any call.
+    assert_eq!(stacks.lines().map(self_time).sum::<u64>(), (2 * DEPTH as u64 - 1) * 1_000_000_000);
+    let image = folder.path().join("deep.png");
+    succeed(tumit().arg("profile").arg(&path).arg("-o").arg(&image));
 }

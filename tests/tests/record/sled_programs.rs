@@ -76,7 +76,7 @@ const FLAGS: [&str; 4] = ["-fxray-instrument", "-fxray-instruction-threshold=1",
 #[test]
 fn the_calls_of_a_program_with_sleds_are_exact() {
     if !cfg!(target_arch = "x86_64") || Command::new("clang++").arg("--version").output().is_err() {
-        // The message is for users who run the tests without `make packages`.
+        // `make packages` installs clang.
         return println!("NOT TESTED: sleds need clang++ and the processor type x86-64");
     }
     for linking in [&["-pie", "-fPIE", "-O2"][..], &["-no-pie", "-O1"][..]] {

@@ -55,8 +55,8 @@ void tumit_entry_trampoline(void);
 void tumit_exit_trampoline(void);
 void tumit_tail_exit_trampoline(void);
 
-/* The parts of vector registers that trampolines keep, as bits of the register XCR0, and whether
- * the processor tells which of them are in use. */
+/* The parts of vector registers that trampolines keep, as bits of the register XCR0. The second
+ * variable is 1 if the processor reports which parts are in use. */
 int tumit_vector_states, tumit_has_states_in_use;
 
 /* The functions by their numbers in sleds. */
@@ -222,8 +222,9 @@ static int is_unpatched(const unsigned char *sled, uint8_t kind) {
     return memcmp(sled, kind == SLED_EXIT ? ret : jump, sizeof jump) == 0;
 }
 
-/* Another thread may run the sled. It jumps over the bytes behind the first two, or returns before
- * them, until these two change in one write. */
+/* Another thread may run the sled meanwhile. The two first bytes of an unpatched sled are a jump over
+ * the others, or a return before them. So the others are written first, and then these two in one
+ * write. */
 static void patch_sled(unsigned char *sled, uint8_t kind, uint32_t number, const unsigned char *stubs) {
     const int32_t distance = (int32_t)(stubs + stub_number(kind) * STUB_BYTES - (sled + SLED_BYTES));
     memcpy(sled + 2, &number, sizeof number);

@@ -37,7 +37,7 @@ static struct tumit_text *other_functions;
 static uint64_t other_calls;
 
 /* Whether this thread holds a lock of the recorder, or reads symbols. A signal handler that
- * interrupts it must not wait for the lock, on whichever stack it runs. */
+ * interrupts the thread must not wait for the lock. */
 static __thread int holds_lock;
 
 static inline uint32_t slot_of(const void *address) {

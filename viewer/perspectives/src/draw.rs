@@ -87,8 +87,8 @@ impl Default for DrawOptions {
 /// Maximum number of lines of notes, so that they leave most of an image to the panels.
 const MAX_NOTES: usize = 4;
 
-/// Minimum height of a frame whose legend is always below the panels. In lower frames, the legend
-/// can be at their side.
+/// In a frame of at least this height, the legend is below the panels. In lower frames, it can be
+/// beside them.
 const LOW_FRAME: f32 = 280.0;
 
 /// The space between panels, as a multiple of the size of their titles.

@@ -27,6 +27,10 @@ const PADDING: f32 = 4.0;
 /// Adjacent callees that are narrower share a grey bar.
 const LEAST_WIDTH: f32 = 0.5;
 
+/// Maximum number of levels. Deeper calls are not drawn, because an image of thousands of levels
+/// cannot be read.
+const MAX_LEVELS: usize = 200;
+
 /// The size and the texts of a flame graph.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names explain the fields")]
@@ -65,7 +69,9 @@ fn bars(tree: &CallTree, width: f32) -> (Vec<FlameBar>, Vec<(f32, f32, usize)>) 
                 continue;
             }
             bars.push(FlameBar { node: node as usize, x: left, width: bar_width, level });
-            pending.push((node as usize, left, level + 1));
+            if level + 1 < MAX_LEVELS {
+                pending.push((node as usize, left, level + 1));
+            }
             left += bar_width;
         }
         if small_width >= LEAST_WIDTH {
@@ -76,7 +82,7 @@ fn bars(tree: &CallTree, width: f32) -> (Vec<FlameBar>, Vec<(f32, f32, usize)>) 
 }
 
 /// Draws the flame graph. The width of a bar is the total time of its calls. Narrow bars are summed
-/// up in grey ones. The cost is proportional to the number of nodes.
+/// up in grey ones. At most 200 levels are drawn. The cost is proportional to the number of nodes.
 pub fn flame_graph(tree: &CallTree, names: &ValueNames, options: &FlameGraphOptions) -> Scene {
     let theme = ColorTheme::new(options.theme);
     let style = |index: usize| {

@@ -1,5 +1,5 @@
-/* A thread waits for a receive. Before its wait returns, another thread sends a message whose
- * request has the handle of the receive, and waits for it.
+/* A thread waits for a receive. MPI completes the receive. Before the wait returns, another thread
+ * sends a message, and MPI gives its request the handle of the receive.
  *
  * With LIBRARY defined, this file is a library between the recorder and MPI. Its `MPI_Wait` lets
  * the other thread run when MPI has completed the receive, and before the recorder knows it. */

@@ -177,8 +177,8 @@ impl<'a> Dependences<'a> {
             // The receive has no duration, or its state hides its wait.
             Some(state) if state.category == ActivityCategory::Busy => (send_time, DependenceStrength::Possible),
             Some(state) if send_time > state.life.from.0 => {
-                // Before a receive without duration, the unit may be in the state of another call,
-                // whose end does not depend on the message.
+                // Before a receive without duration, the unit may be in the state of another call.
+                // The end of that call does not depend on the message.
                 let is_wait = state.category == ActivityCategory::Idle || has_name(self.execution, &state, is_receive);
                 let strength = match message.send_time <= message.receive_time {
                     true if is_wait => DependenceStrength::Certain,

@@ -66,7 +66,7 @@ impl TableColumnText {
 
 /// The smallest part of a unit that three decimals show with two digits.
 const LEAST_PART: f64 = 0.01;
-/// Largest number in a column beside its decimals.
+/// In the unit of a column, the largest number is at most this, so that it has few digits.
 const LARGEST_NUMBER: f64 = 1e6;
 
 /// The unit of the largest number. If most numbers would be about 0 in it, as beside the sum of

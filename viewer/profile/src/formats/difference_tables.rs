@@ -1,12 +1,15 @@
 //! The comparison of two profiles for other tools.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use tumit_viewer::stats::json_number;
 use tumit_viewer::text::csv_cell;
 
 use super::folded::stack_name;
+use super::paths::stack_self_times;
 use crate::call_tree::{CallNode, NameTimes};
 use crate::difference::ProfileDifference;
 
@@ -62,17 +65,18 @@ pub fn difference_json(names: [&str; 2], differences: &[(String, ProfileDifferen
 }
 
 /// A line for each path of calls with self time in one of the traces: the names, separated by `;`,
-/// and the self times in nanoseconds, as `difffolded.pl` writes them.
+/// and the self times in nanoseconds, as `difffolded.pl` writes them. Stacks have at most 1,000
+/// names.
 pub fn difference_folded(differences: &[(String, ProfileDifference)]) -> String {
     let mut lines = Vec::new();
     for (_, difference) in differences {
-        let pairs = difference.tree_before.nodes().iter().zip(difference.tree_after.nodes());
-        for (index, (before, after)) in pairs.enumerate().skip(1) {
-            if before.self_time > 0 || after.self_time > 0 {
-                let path = difference.tree_before.path(index);
-                let names: Vec<String> = path.into_iter().map(|name| stack_name(difference.text(name))).collect();
-                lines.push(format!("{} {} {}", names.join(";"), before.self_time, after.self_time));
-            }
+        let [before, after] = [&difference.tree_before, &difference.tree_after].map(stack_self_times);
+        let nodes: BTreeSet<usize> = before.keys().chain(after.keys()).copied().collect();
+        for node in nodes {
+            let path = difference.tree_before.path(node);
+            let names: Vec<String> = path.into_iter().map(|name| stack_name(difference.text(name))).collect();
+            let nanos = |times: &FxHashMap<usize, i128>| times.get(&node).copied().unwrap_or_default();
+            lines.push(format!("{} {} {}", names.join(";"), nanos(&before), nanos(&after)));
         }
     }
     lines.sort_unstable();

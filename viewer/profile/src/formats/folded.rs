@@ -13,7 +13,8 @@ pub(super) fn stack_name(name: &str) -> String {
 /// A line for each path of calls with self time: the names, separated by `;`, a blank and the self
 /// time in nanoseconds. In names, `;` becomes `,`, and control characters become blanks.
 ///
-/// The lines are sorted. The cost is proportional to the sum of the depths of all nodes.
+/// The lines are sorted. A stack has at most 1,000 names: the self times of deeper calls count for
+/// their caller at this depth. The cost is proportional to the sum of the depths of all nodes.
 pub fn folded(profiles: &[Profile]) -> String {
     let mut text = String::new();
     for (path, nanos) in profiles.iter().flat_map(self_times) {

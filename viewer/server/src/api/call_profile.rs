@@ -91,8 +91,7 @@ fn value_rows(trace: &FilteredTrace, profile: &Profile, theme: ColorTheme) -> Ve
     rows.collect()
 }
 
-/// The colour of the name on a bar: black or white, whichever has the larger contrast, at least
-/// 4.5:1.
+/// The colour of the name on a bar: black or white. The larger contrast of both is at least 4.5:1.
 fn text_color(fill: RgbColor) -> RgbColor {
     let (black, white) = (rgb(0x00_00_00), rgb(0xff_ff_ff));
     if contrast(fill, black) >= contrast(fill, white) { black } else { white }

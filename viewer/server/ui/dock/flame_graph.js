@@ -51,7 +51,7 @@ export class FlameGraph {
     this.#draw();
   }
 
-  /** Marks the bars whose names contain a text. @param {string} text */
+  /** Marks the bars with a text in their names. @param {string} text */
   mark(text) {
     this.#searched = text.toLowerCase();
     for (const bar of this.bars.children) this.#markBar(/** @type {HTMLElement} */ (bar));

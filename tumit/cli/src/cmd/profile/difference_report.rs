@@ -4,7 +4,7 @@ use tumit_profile::call_tree::{CallTree, NameTimes, ROOT};
 use tumit_profile::difference::ProfileDifference;
 use tumit_viewer::text::time_display::group_digits;
 
-use super::report::{share_text, time_text};
+use super::report::{MAX_DEPTH, share_text, time_text};
 use crate::text_table::{self, printable_name};
 
 /// The report of the comparisons of some state types.
@@ -98,7 +98,9 @@ fn append_tree(text: &mut String, difference: &ProfileDifference, min_share: f64
             ]);
         }
         let shown = callees[index].iter().rev().map(|&callee| callee as usize);
-        pending.extend(shown.filter(|&callee| larger_share(trees, callee) >= min_share));
+        let is_shown =
+            |callee: &usize| trees[1].nodes()[*callee].depth <= MAX_DEPTH && larger_share(trees, *callee) >= min_share;
+        pending.extend(shown.filter(is_shown));
     }
     let hidden = trees[1].nodes().len() - rows.len();
     let right: Vec<usize> = (0..rows[0].len() - 1).collect();

@@ -16,6 +16,9 @@ pub(super) struct ReportSettings<'a> {
     pub(super) min_share: f64,
 }
 
+/// Maximum depth of the lines of a tree. The indentation of deeper lines leaves no room for names.
+pub(super) const MAX_DEPTH: u32 = 50;
+
 /// The report of some profiles. `tree` returns the tree to show, with its direction.
 pub(super) fn report(
     source: &dyn TimelineSource,
@@ -133,7 +136,9 @@ fn append_tree(text: &mut String, profile: &Profile, tree: &CallTree, direction:
         let inner_indent = if index == ROOT { String::new() } else { format!("{indent}  ") };
         let is_shown = |callee: &&u32| {
             let callee = tree.nodes()[**callee as usize];
-            callee.total as f64 / whole >= min_share && (min_share <= 0.0 || callee.total > 0)
+            callee.depth <= MAX_DEPTH
+                && callee.total as f64 / whole >= min_share
+                && (min_share <= 0.0 || callee.total > 0)
         };
         let shown: Vec<u32> = callees[index].iter().filter(is_shown).copied().collect();
         pending.extend(shown.into_iter().rev().map(|callee| (callee as usize, inner_indent.clone())));
@@ -149,6 +154,8 @@ pub(super) fn append_hidden_count(text: &mut String, hidden: usize, min_share: &
     if hidden > 0 {
         let (noun, verb) = if hidden == 1 { ("line", "is") } else { ("lines", "are") };
         let count = group_digits(hidden as u64);
-        text.push_str(&format!("{count} {noun} with less than {min_share} {verb} left out (--min-share)\n"));
+        text.push_str(&format!(
+            "{count} {noun} with less than {min_share} (--min-share), or more than {MAX_DEPTH} levels deep, {verb} left out\n"
+        ));
     }
 }

@@ -71,7 +71,7 @@ pub(crate) struct RecordSearch<'a> {
     containers: RecordContainers<'a>,
 }
 
-/// The containers whose records are listed.
+/// The view lists the records of these containers.
 #[derive(Clone, Copy, Debug)]
 enum RecordContainers<'a> {
     All,
